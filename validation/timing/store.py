@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import warpwatt
-from warpwatt.storage.paths import cache_directory
+from warpwatt.core.folders import cache_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

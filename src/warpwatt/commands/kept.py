@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
+from warpwatt.core.folders import cache_directory
 from warpwatt.core.version import __version__
 from warpwatt.storage.cache import answer_cache, digest
-from warpwatt.storage.paths import cache_directory
 from warpwatt.storage.witness import loaded_code, state, witnessed
 
 if TYPE_CHECKING:

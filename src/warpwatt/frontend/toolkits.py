@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpwatt.core.errors import InputError, UnsupportedGpuError
+from warpwatt.core.folders import cache_directory
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.toolchain import Toolkit
-from warpwatt.storage.paths import cache_directory
 from warpwatt.storage.private import check_private
 
 OLDEST_TARGET = 75

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from shutil import which
 
 from warpwatt.core.errors import InputError, ToolchainError
+from warpwatt.core.folders import cache_directory
 from warpwatt.frontend.compiled import Source
-from warpwatt.storage.paths import cache_directory
 
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*["<]([^">\n]+)[">]', re.MULTILINE)
 _SHORT = 9

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from warpwatt.core.errors import ToolchainError
+from warpwatt.core.folders import cache_directory
 from warpwatt.frontend import toolchain, toolkits
 from warpwatt.frontend.removed import HEADERS, removed_features
 from warpwatt.run.build import OURS, Command, runtime_library
-from warpwatt.storage.paths import cache_directory
 
 REMOVED = ("curand_mtgp32_kernel.h", "texture_fetch_functions.h")
 """Headers that clang puts in front of every source and the wheels lack. Empty ones do: what they declare is

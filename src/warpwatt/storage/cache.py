@@ -18,7 +18,7 @@ from hmac import compare_digest
 from pathlib import Path
 
 from warpwatt.core.errors import InputError
-from warpwatt.storage.paths import cache_directory
+from warpwatt.core.folders import cache_directory
 from warpwatt.storage.private import user_key
 
 MAGIC = b"warpwatt-cache-2\n"

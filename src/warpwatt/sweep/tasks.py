@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.application import Application, KernelNode
+from warpwatt.core.folders import cache_directory
 from warpwatt.frontend.source import read_source
 from warpwatt.request.applications import load_application
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.storage.cache import digest
-from warpwatt.storage.paths import cache_directory
 from warpwatt.sweep.sizes import expanded, is_number
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from warpwatt.isa.sass import decode_control
 from warpwatt.isa.sass.lower import flops_of
 from warpwatt.isa.sass.opcodes import lookup, table, tile
 from warpwatt.isa.sass.operands import parse_operand, parse_operands
-from warpwatt.isa.sass.registers import find_reads, find_writes
+from warpwatt.isa.sass.registers import find_registers
 
 
 def slow_control(word: int) -> ControlCode:
@@ -147,8 +147,8 @@ def test_registers(opcode, text, guard, writes, reads):
     operands = parse_operands(text)
     predicate = Guard(guard.strip("@!"), "!" in guard) if guard else None
     entry = lookup(opcode)
-    assert set(find_writes(opcode, entry, operands)) == set(writes.split())
-    assert set(find_reads(opcode, entry, operands, predicate)) == set(reads.split())
+    written, read = find_registers(opcode, entry, operands, predicate)
+    assert (set(written), set(read)) == (set(writes.split()), set(reads.split()))
 
 
 @pytest.mark.parametrize(

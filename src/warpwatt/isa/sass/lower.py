@@ -32,8 +32,7 @@ from warpwatt.isa.sass.registers import (
     access_bytes,
     column_registers,
     component_count,
-    find_reads,
-    find_writes,
+    find_registers,
     matrix_count,
 )
 
@@ -147,20 +146,23 @@ def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -
     """Return an instruction: text from nvdisasm, control code and source line from the cubin."""
     offset = position * _WORD
     word = int.from_bytes(kernel.code[offset : offset + _WORD], "little")
-    text = _UNRESOLVED.sub(kernel.image.immediates.get(offset, r"\g<0>"), line.operands)
+    text = line.operands
+    if "32@" in text:
+        text = _UNRESOLVED.sub(kernel.image.immediates.get(offset, r"\g<0>"), text)
     operands = _with_nan_bits(parse_operands(text), word)
     entry = lookup(line.opcode)
     known = entry is not None
     entry = entry or _UNKNOWN
     guard = _guard(line, operands, entry)
-    flow, targets = _flow(kernel, part, offset, line.opcode, operands)
+    flow, targets = _flow(kernel, part, offset, line.opcode, operands, entry.flow)
+    writes, reads = find_registers(line.opcode, entry, operands, guard)
     return Instruction(
         index=position - part.start,
         opcode=line.opcode,
         operands=operands,
         guard=guard,
-        writes=find_writes(line.opcode, entry, operands),
-        reads=find_reads(line.opcode, entry, operands, guard),
+        writes=writes,
+        reads=reads,
         unit=entry.unit,
         throughput_class=entry.throughput,
         flops=flops_of(line.opcode, entry, operands),
@@ -190,14 +192,13 @@ def _with_nan_bits(operands: tuple[Operand, ...], word: int) -> tuple[Operand, .
 
 
 def _flow(
-    kernel: CubinKernel, part: _Range, offset: int, opcode: str, operands: tuple[Operand, ...]
+    kernel: CubinKernel, part: _Range, offset: int, opcode: str, operands: tuple[Operand, ...], flow: Flow
 ) -> tuple[Flow, tuple[str, ...]]:
     """Return where control goes: labels of a jump, names of the functions of a call.
 
     A jump that leaves its function, or goes through a register whose targets no table lists, is a return:
     control does not come back.
     """
-    flow = entry.flow if (entry := lookup(opcode)) else Flow.NEXT
     if flow is Flow.CALL:
         return flow, _callee(kernel, operands)
     if flow is not Flow.JUMP:

@@ -53,6 +53,8 @@ def parse_operand(text: str) -> Operand:
 
 def _split(text: str) -> list[str]:
     """Return the comma-separated parts of an operand list; commas within brackets do not count."""
+    if not any(bracket in text for bracket in "[{("):
+        return [part.strip() for part in text.split(",") if part.strip()]
     parts, depth, start = [], 0, 0
     for at, char in enumerate(text):
         depth += (char in "[{(") - (char in "]})")

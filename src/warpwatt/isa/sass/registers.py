@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain, repeat
 
 from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol, Unit
 from warpwatt.isa.sass.opcodes import Opcode, tile
 
 _CONSTANTS = frozenset({"RZ", "URZ", "PT", "UPT", "SRZ"})
-_PREDICATE = re.compile(r"U?P[\dT]$")
+_PREDICATES = frozenset(f"{file}P{number}" for file in ("", "U") for number in "0123456789T")
 _NUMBERED = re.compile(r"(U?R)(\d+)$")
 _DIMENSIONS = re.compile(r"(\d)D$")
 _BANK_REGISTER = re.compile(r"cx?\[(UR\d+)\]$")
@@ -51,6 +53,8 @@ def component_count(operands: Sequence[Operand]) -> int:
 
 def destination_count(rule: str, operands: Sequence[Operand]) -> int:
     """Return how many leading operands are destinations, by a ``writes`` rule of the opcode table."""
+    if rule == "first":
+        return _first(operands)
     leading = 0
     while leading < len(operands) and _is_predicate(operands[leading]):
         leading += 1
@@ -69,28 +73,17 @@ def _first(operands: Sequence[Operand]) -> int:
     return at
 
 
-def find_writes(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[str, ...]:
-    """Return the names of the registers that an instruction writes, without duplicates, in order."""
-    base, *modifiers = opcode.split(".")
-    count = destination_count(entry.writes, operands)
-    widths = _widths(opcode, entry, operands)
-    names = [n for o, w in list(zip(operands, widths, strict=True))[:count] for n in _expand(o, w)]
-    if base == "R2P":
-        names = _masked_predicates(operands)
-    if base == "BMOV" and "CLEAR" in modifiers:
-        names += [n for o in operands[1:] for n in _expand(o, 1)]
-    return tuple(dict.fromkeys(names))
-
-
-def find_reads(
+def find_registers(
     opcode: str, entry: Opcode, operands: Sequence[Operand], guard: Guard | None
-) -> tuple[str, ...]:
-    """Return the names of the registers read: sources, addresses, guard; a guarded write's old value."""
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the registers that an instruction writes, and those it reads, by name, each once, in order.
+
+    Read are sources, addresses, the guard, and where there is one the old value of what is written.
+    """
     count = destination_count(entry.writes, operands)
     widths = _widths(opcode, entry, operands)
-    names: list[str] = []
-    if guard is not None:
-        names += [guard.register, *find_writes(opcode, entry, operands)]
+    writes = _written(opcode, operands, count, widths)
+    names: list[str] = [guard.register, *writes] if guard is not None else []
     for position, (operand, width) in enumerate(zip(operands, widths, strict=True)):
         if isinstance(operand, Address):
             names += _address_registers(opcode, entry, operands, position)
@@ -98,21 +91,39 @@ def find_reads(
             names += _expand(operand, width)
     if opcode.startswith("P2R"):
         names += _masked_predicates(operands)
-    return tuple(dict.fromkeys(n for n in names if n not in _CONSTANTS))
+    return writes, tuple(dict.fromkeys(n for n in names if n not in _CONSTANTS))
+
+
+def _written(opcode: str, operands: Sequence[Operand], count: int, widths: Sequence[int]) -> tuple[str, ...]:
+    """Return the registers of the first ``count`` operands, and what two opcodes write besides."""
+    names = [n for o, w in zip(operands[:count], widths, strict=False) for n in _expand(o, w)]
+    if opcode.startswith(("R2P", "BMOV")):
+        base, *modifiers = opcode.split(".")
+        if base == "R2P":
+            names = _masked_predicates(operands)
+        if base == "BMOV" and "CLEAR" in modifiers:
+            names += [n for o in operands[1:] for n in _expand(o, 1)]
+    return tuple(dict.fromkeys(names))
 
 
 def _is_predicate(operand: Operand) -> bool:
-    return isinstance(operand, Register) and not operand.negated and bool(_PREDICATE.match(operand.name))
+    return isinstance(operand, Register) and not operand.negated and operand.name in _PREDICATES
 
 
-def _expand(operand: Operand, width: int) -> list[str]:
+def _expand(operand: Operand, width: int) -> tuple[str, ...]:
     """Return the names of ``width`` registers from the operand's own on."""
-    if not isinstance(operand, Register) or operand.name in _CONSTANTS or operand.name in ("PR", "UPR"):
-        return []
-    found = _NUMBERED.match(operand.name)
-    if found is None or "64" in operand.modifiers:
-        width = 2 if found else 1
-    return [f"{found[1]}{int(found[2]) + i}" for i in range(width)] if found else [operand.name]
+    if not isinstance(operand, Register):
+        return ()
+    return _names(operand.name, 2 if "64" in operand.modifiers else width)
+
+
+@lru_cache(maxsize=4096)
+def _names(name: str, width: int) -> tuple[str, ...]:
+    """Return the names of ``width`` registers from one on; constants and whole files have none."""
+    if name in _CONSTANTS or name in ("PR", "UPR"):
+        return ()
+    found = _NUMBERED.match(name)
+    return tuple(f"{found[1]}{int(found[2]) + i}" for i in range(width)) if found else (name,)
 
 
 def _masked_predicates(operands: Sequence[Operand]) -> list[str]:
@@ -124,8 +135,12 @@ def _masked_predicates(operands: Sequence[Operand]) -> list[str]:
 
 def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int]:
     """Return the registers of every operand; predicates and addresses count as 1."""
-    values = iter(_value_widths(opcode, entry, operands))
-    widths = [1 if _is_flag(o) else next(values) for o in operands]
+    values = _value_widths(opcode, entry, operands)
+    if len(values) == 1:
+        widths = [1 if _is_flag(o) else values[0] for o in operands]
+    else:
+        each = chain(values, repeat(values[-1]))
+        widths = [1 if _is_flag(o) else next(each) for o in operands]
     if entry.unit is Unit.TEXTURE:  # the handle, 64 bits in uniform registers
         uniform = [isinstance(o, Register) and o.name.startswith("UR") for o in operands]
         widths = [2 if u else w for u, w in zip(uniform, widths, strict=True)]
@@ -135,17 +150,17 @@ def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int
 def _is_flag(operand: Operand) -> bool:
     """Return whether an operand is a predicate (negated or not), an address but no constant, or a name."""
     if isinstance(operand, Register):
-        return bool(_PREDICATE.match(operand.name))
+        return operand.name in _PREDICATES
     if isinstance(operand, Address):
         return not (isinstance(operand.base, Symbol) and operand.base.name.startswith("c"))
     return isinstance(operand, Symbol)
 
 
-def _value_widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> Iterator[int]:
-    """Yield the registers of each value operand, by the entry's width; endless."""
-    modifiers = opcode.split(".")[1:]
+def _value_widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[int, ...]:
+    """Return the registers of each value operand, by the entry's width; those behind are as the last."""
     widths = entry.width
     if isinstance(widths, str):
+        modifiers = opcode.split(".")[1:]
         match widths:
             case "memory":
                 widths = (max(access_bytes(modifiers) // 4, 1),)
@@ -161,9 +176,7 @@ def _value_widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> It
                 widths = (max(access_bytes(modifiers) // 4, 1), 1)
             case _:
                 widths = (1,)
-    yield from widths
-    while True:
-        yield widths[-1]
+    return widths
 
 
 def _tensor_widths(opcode: str, operands: Sequence[Operand]) -> tuple[int, ...]:

@@ -130,8 +130,8 @@ def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
     if folder is None and options.behaviour is not None:
         return Unprepared()
     if folder is None:
+        from warpwatt.core.folders import cache_directory
         from warpwatt.lab.measure.prepare import prepare
-        from warpwatt.storage.paths import cache_directory
 
         folder = cache_directory() / "prepared" / info.target
         prepare(corpus, folder, info.target, choice=options.choice)

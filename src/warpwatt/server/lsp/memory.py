@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from cattrs.preconf.json import make_converter
 
+from warpwatt.core.folders import cache_directory
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.version import __version__
 from warpwatt.server.lsp.facts import Facts
 from warpwatt.server.lsp.moved import line_map, moved
 from warpwatt.storage.cache import Cache, default_cache, digest
-from warpwatt.storage.paths import cache_directory
 
 if TYPE_CHECKING:
     from warpwatt.request.launch_text import Request

@@ -8,8 +8,7 @@ import platformdirs
 import pytest
 
 from warpwatt.core import folders
-from warpwatt.core.folders import user_folder
-from warpwatt.storage.paths import cache_directory
+from warpwatt.core.folders import cache_directory, user_folder
 
 
 @pytest.mark.parametrize("kind", ["cache", "state", "config"])
