@@ -6,6 +6,7 @@ import math
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -154,3 +155,24 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 def _share(values: Sequence[bool]) -> float:
     return sum(values) / len(values)
+
+
+def ordered_pairs(
+    said: Sequence[float], measured: Sequence[float], apart: float, alike: float
+) -> tuple[int, int, int]:
+    """Return how many pairs are ordered right, said to be one, and ordered wrongly.
+
+    Of pairs whose measured values differ by over the share ``apart``; said ones within ``alike`` are one.
+
+    >>> ordered_pairs([3.0, 2.0, 2.0], [3.3, 2.2, 2.0], 0.02, 0.001)
+    (2, 1, 0)
+    >>> [ordered_pairs([3.0, 2.0], [1.0, other], 0.02, 0.001) for other in (1.01, 1.1)]
+    [(0, 0, 0), (0, 0, 1)]
+    """
+    right = one = wrong = 0
+    for (a, x), (b, y) in combinations(zip(said, measured, strict=True), 2):
+        if max(x, y) > (1 + apart) * min(x, y):
+            together = max(a, b) <= (1 + alike) * min(a, b)
+            one, right = one + together, right + (not together and (a < b) == (x < y))
+            wrong += not together and (a < b) != (x < y)
+    return right, one, wrong
