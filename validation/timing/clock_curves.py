@@ -93,7 +93,7 @@ every clock for those that DRAM binds and has no order there: the first columns 
 right, says one time for (within {alike:.1%}), and orders wrongly. What is below 1 in the columns of all
 programs are those that DRAM binds: the curve is flat there, and times that are one have no order. On RTX 8000
 their measured times have their least at 1110 to 1215 MHz and *rise* by 1 to 2 % to the highest clock, step by
-step (vectorAdd, fastWalshTransform, BlackScholes): not noise, and nothing that we know the cause of.
+step (vectorAdd, fastWalshTransform, BlackScholes): hardly noise, and nothing that we know the cause of.
 
 | GPU | programs | anew | curve | roofline | all | anew | curve | slope, anew | slope, curve | roofline \
 | pairs: right | one time | wrong |
