@@ -378,6 +378,25 @@ def test_writes_are_paid_after_other_data_and_not_where_they_stay():
     assert found[L2State.COLD].read == found[L2State.PREVIOUS].read == pytest.approx(512_000)
 
 
+@pytest.mark.parametrize(("blocks", "times"), [(4, 1.0), (4_080, 2.0)])
+def test_slots_taken_by_compare_and_swap_and_filled_later_are_written_twice_where_l2_is_full(blocks, times):
+    """As linearprobing's inserts are on an RTX 3080: 67 MB for the keys and as much for the values."""
+    slots = np.random.default_rng(0).permutation(blocks * 256)
+
+    def accesses(x, y, z):
+        for warp in range(8):
+            own = slots[(x * 8 + warp) * 32 + kernels.LANES]
+            yield [(0, kernels.slot(2) + 128 * own), (1, kernels.slot(2) + 128 * own + 4)]
+
+    both = ((Access.ATOMIC, 4, "ATOMG.E.CAS.STRONG.GPU"), (Access.STORE, 4, "STG.E"))
+    table = {2: ("t", blocks * 256 * 128)}
+    kernel = kernels.TracedKernel(Dim3(blocks), Dim3(256), both, accesses, table)
+    numbers = np.array([3, 0, 1, 2]) if blocks == 4 else sampled(kernel)
+    assert work_of(kernel, "rtx3080", numbers).dram.written == pytest.approx(
+        times * blocks * 256 * 32, rel=0.1
+    )
+
+
 def test_what_several_loads_reach_of_a_buffer_is_no_more_than_it():
     """One goes through it in order, the other looks here and there: together they cannot read it twice."""
     blocks = 4_000

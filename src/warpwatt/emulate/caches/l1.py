@@ -162,9 +162,13 @@ def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) ->
     order = _turns(stream, rows, copy, round_)
     rows, line, weight, round_ = rows[order], line[order], weight[order], round_[order]
     kind, sectors = stream.kind[rows], stream.sectors[rows]
+    writes = _writes(stream.instruction[rows], line, sectors, kind, weight)
+    through = kind & BYPASS == 0
+    if not through.all():
+        rows, line, weight, round_ = rows[through], line[through], weight[through], round_[through]
+        kind, sectors = kind[through], sectors[through]
     valid = (kind & READ > 0) | (kind & FULL > 0)
     far = sector_distances(line, sectors, valid, weight)
-    writes = _writes(stream.instruction[rows], line, sectors, kind & WRITE > 0, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
     row, sector = np.nonzero(reads)
     later_turn = (np.diff(stream.time[rows], prepend=-1) != 0) | (np.diff(round_, prepend=0) != 0)
@@ -180,16 +184,20 @@ def _writes(
     instruction: NDArray[np.int32],
     line: NDArray[np.int64],
     sectors: NDArray[np.uint8],
-    written: NDArray[np.bool_],
+    kind: NDArray[np.uint8],
     weight: NDArray[np.float64],
 ) -> Writes:
-    """Return how far each write of a sector is from the one before; nothing if no line is written twice."""
+    """Return how far each store of a sector is from the write before; nothing if no line is written twice.
+
+    Atomics, which go past L1, write what a store may write again (a slot taken, then filled).
+    """
+    written = kind & WRITE > 0
     lines = np.sort(line[written])
     if not (lines[1:] == lines[:-1]).any():
         nothing = np.zeros(0)
         return Writes(instruction[:0], nothing, nothing)
     far = sector_distances(line, sectors, written, weight)
-    stored = written[:, None] & ~np.isnan(far)
+    stored = (written & (kind & BYPASS == 0))[:, None] & ~np.isnan(far)
     row = np.nonzero(stored)[0]
     return Writes(instruction[row], far[stored], weight[row])
 
@@ -240,7 +248,7 @@ def _cast(
 def _thinned(stream: LineStream, places: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return how many rows each row stands for among ``places`` blocks (0: left out), and what is shared."""
     place, counts, shared = _lines(stream)
-    cached = stream.kind & BYPASS == 0
+    cached = (stream.kind & BYPASS == 0) | (stream.kind & WRITE > 0)
     weight = np.where(cached, 1.0, 0.0)
     repeated = places / (int(stream.block.max(initial=0)) + 1)
     if cached.sum() * repeated <= MOST_ROWS:

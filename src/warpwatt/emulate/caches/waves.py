@@ -10,6 +10,9 @@ from warpwatt.core.reuse import Growth
 from warpwatt.emulate.caches.curves import l2_miss, l2_store_miss, overlap_miss
 from warpwatt.emulate.caches.footprint import footprint
 
+PARTS = 16
+"""Parts of a block's life over which a mean is taken."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waves:
@@ -51,14 +54,19 @@ class Waves:
         """Return DRAM bytes for ``asked`` bytes that no SM had: first touches, and capacity misses.
 
         What lies in several waves is lost between them along the published curve for overlaps; what blocks of
-        one wave share, or a block writes again, along those for capacity misses of reads and stores.
+        one wave share, or a block writes again, along those for capacity misses of reads and stores. Where
+        nobody knows which blocks share what they read, those far apart come to it at any time of their lives.
         """
         once = min(asked, self.distinct(growth, self.blocks))
         again = min(asked - once, self._lost_between_waves(growth))
         per_wave = self.distinct(growth, self.wave) * max(1.0, self.blocks / self.wave)
         shared = max(0.0, asked - max(per_wave, once + again))
         curve = l2_store_miss if growth.written else l2_miss
-        missed = shared * curve(self.used(self.wave) / self.l2_bytes)
+        lost = curve(self.used(self.wave) / self.l2_bytes)
+        missed = shared * lost
+        if growth.lags is None and not growth.written:
+            far = max(0.0, shared - asked * (1.0 - growth.step))  # what is not a neighbour's
+            missed += far * max(0.0, self._lost_at_any_time() - lost)
         kept = 1.0 - self._resident_before(growth.buffer)
         return (once + again) * kept, missed * kept
 
@@ -85,6 +93,14 @@ class Waves:
             lost += max(0.0, common) * (self.blocks / both) * self.lost_after(both)
             size *= 2
         return lost
+
+    def _lost_at_any_time(self) -> float:
+        """Return the share that L2 has lost of what two blocks of a wave touch, each at any time of its life.
+
+        Between the two lies any part of all that the blocks of the wave ask for meanwhile.
+        """
+        asked = self.wave * sum(g.block_bytes for g in self.growths if not g.private) / self.l2_bytes
+        return sum(overlap_miss(asked * (part + 0.5) / PARTS) for part in range(PARTS)) / PARTS
 
     def lost_after(self, blocks: float) -> float:
         """Return the share of a block's data that L2 has lost so many blocks later."""

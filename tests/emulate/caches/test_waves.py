@@ -1,0 +1,21 @@
+"""What L2 has lost of what blocks share, by when they come to it."""
+
+import pytest
+
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.reuse import Growth
+from warpwatt.emulate.caches.waves import Waves
+
+MIB = float(1 << 20)
+
+
+def waves(growth, blocks, wave=400, l2_bytes=5 * MIB):
+    return Waves(Launch(Dim3(blocks), Dim3(256)), wave, l2_bytes, (growth,))
+
+
+@pytest.mark.parametrize(("step", "least", "most"), [(1.0, 0.9, 1.0), (0.1, 0.0, 0.35)])
+def test_what_anyone_may_share_at_any_time_is_lost_and_what_neighbours_share_is_not(step, least, most):
+    """Blocks draw 16 MiB each from 64 MiB, alone or beside their neighbours."""
+    table = Growth("t", (0,), written=False, block_bytes=16 * MIB, total=64 * MIB, step=step)
+    share = sum(waves(table, 4_000).from_dram(table, 4_000 * 16 * MIB)) / (4_000 * 16 * MIB)
+    assert least <= share <= most
