@@ -98,3 +98,20 @@ def test_ends_of_an_array_inside_a_block_are_not_shared_with_the_next_row():
         sets.append(np.concatenate([columns + 7 * (2 * y + row) for row in range(2)]))
         coordinates.append((x, y, 0))
     assert lags(pattern(sets, np.array(coordinates), (4.0, 14.0, 0.0), Dim3(2, 10))) == ()
+
+
+def test_rows_are_not_found_again_by_blocks_that_do_nothing():
+    """256 of 640 blocks of a row store 64 bytes of each of 16 rows of 16 KiB (HeCBench's zoom)."""
+    grid, width = Dim3(640, 200), 16_384
+
+    def accesses(x, y, z):
+        warps = range(0, 16, 2) if 192 <= x < 448 else ()
+        for row in range(0, 16, 2):
+            at = (16 * y + row + kernels.LANES // 16) * width + (x - 192) * 64 + kernels.LANES % 16 * 4
+            yield [(0, kernels.slot(1) + at)] if row in warps else []
+
+    store, out = (Access.STORE, 4, "STG.E"), {1: ("out", None)}
+    kernel = kernels.TracedKernel(grid, Dim3(256), (store,), accesses, out)
+    numbers = np.sort(np.random.default_rng(3).choice(grid.count, 24, replace=False))
+    (growth,) = kernel.execution(numbers).reuse.growths
+    assert growth.total == pytest.approx(growth.block_bytes * grid.count)

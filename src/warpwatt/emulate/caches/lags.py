@@ -46,7 +46,8 @@ class Pattern:
     """The sectors of a block of the inside, ascending, and how they move with the block along each axis.
 
     ``first`` and ``last`` say which of them the first and the last block along each axis touch too, shape
-    (3, sectors): arrays seldom end where a block does.
+    (3, sectors): arrays seldom end where a block does. ``reach``: so many blocks in a row along each axis
+    touch something, those at its ends may do nothing.
     """
 
     sectors: NDArray[np.int64]
@@ -54,6 +55,7 @@ class Pattern:
     grid: Dim3
     first: NDArray[np.bool_]
     last: NDArray[np.bool_]
+    reach: NDArray[np.int64]
 
 
 def pattern(
@@ -75,7 +77,21 @@ def pattern(
             like = min(there, key=lambda k: int((at_edge[k] != at_edge[typical])[others].sum()))
             moved = sets[typical] + (coordinates[like] - coordinates[typical]) @ np.array(steps)
             edges[side, axis] = near(sets[like], moved)[1] < 1
-    return Pattern(sets[typical], steps, grid, *edges)
+    return Pattern(sets[typical], steps, grid, *edges, _reach_of(coordinates, sets, extents))
+
+
+def _reach_of(
+    coordinates: NDArray[np.int64], sets: Sequence[NDArray[np.int64]], extents: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many blocks in a row along each axis touch something.
+
+    Behind sampled blocks that do and before the next ones that do not, nobody knows: those are left out.
+    """
+    touching = np.array([len(own) > 0 for own in sets])
+    lowest, highest = coordinates[touching].min(axis=0), coordinates[touching].max(axis=0)
+    idle = ~touching[:, None]
+    before, behind = ((idle & beyond).any(axis=0) for beyond in (coordinates < lowest, coordinates > highest))
+    return np.asarray(np.where(behind, highest + 1, extents) - np.where(before, lowest, 0))
 
 
 def lags(of: Pattern) -> tuple[Lag, ...]:
@@ -84,7 +100,7 @@ def lags(of: Pattern) -> tuple[Lag, ...]:
     >>> from warpwatt.core.launch import Dim3
     >>> rows = np.concatenate([np.arange(4) + row for row in (0, 400, 800)])
     >>> everywhere = np.ones((3, 12), bool)
-    >>> lags(Pattern(rows, (4.0, 0.0, 0.0), Dim3(1000), everywhere, everywhere))
+    >>> lags(Pattern(rows, (4.0, 0.0, 0.0), Dim3(1000), everywhere, everywhere, np.array([1000, 1, 1])))
     (Lag(blocks=100.0, share=0.6),)
     """
     found = _candidates(of)
@@ -158,7 +174,7 @@ def _distances(
         for axis, shift in zip(moving, around, strict=bool(moving)):
             lag[:, axis] = np.rint(left / of.steps[axis]).astype(np.int64) + shift
             left = left - lag[:, axis] * of.steps[axis]
-        reached = (np.abs(left) < 1) & (np.abs(lag) < extents).all(axis=1)
+        reached = (np.abs(left) < 1) & (np.abs(lag) < of.reach).all(axis=1)
         yield lag[reached], times[reached]
 
 
