@@ -25,6 +25,7 @@ from warpwatt.emulate.strategies import (
     LaunchAnalysis,
     Refusal,
     Stopped,
+    _going_on,
     attempt,
     count_closed_form,
     count_given_loops,
@@ -115,6 +116,23 @@ def test_lanes_that_the_compiler_makes_meet_are_not_the_users_fault():
     for at, theirs in ((3, True), (4, False)):
         run = Run(Stop.DEADLOCK, none, none, accesses, (0,), fault=Fault(at, 0, 0))
         assert stuck_in_reconvergence(run, stuck) is theirs
+
+
+def test_lanes_that_wait_for_those_gone_elsewhere_go_on_without_them():
+    """Sixteen lanes name all 32 in a shuffle's WARPSYNC, the others wait behind the branch (segsort)."""
+    lines = (
+        "S2R R0, SR_LANEID", "ISETP.GE.AND P0, PT, R0, 0x10, PT", "BSSY B0, 0x60", "@P0 BRA 0x60",
+        "WARPSYNC 0xffffffff", "IADD3 R2, R0, 0x1, RZ", "BSYNC B0", "EXIT",
+    )  # fmt: skip
+    parted = Program("k", Level.SASS, "sm_90", tuple(instruction(t, i) for i, t in enumerate(lines)))
+    found = emulate(LaunchAnalysis(parted, Launch(Dim3(1), Dim3(32))), UNTRIED)
+    assert isinstance(found, Execution)
+    assert (found.counts[5], found.lanes[5], found.lanes[7]) == (1, 16, 32)
+    assert [a.parameter for a in found.assumptions] == ["lanes that do not meet"]
+    apart = replace(parted, instructions=tuple(i for i in parted.instructions if i.index != 4))
+    assert not _going_on(parted).instructions[4].opcode.startswith("WARPSYNC")
+    assert _going_on(apart) is apart
+    assert _going_on(replace(apart, functions={"f": parted})).functions["f"].instructions[4].opcode == "NOP"
 
 
 def test_a_kernel_whose_lanes_do_not_meet_again_is_tried_another_way(monkeypatch: pytest.MonkeyPatch):

@@ -57,9 +57,19 @@ def fault_error(
 
 def stuck_in_reconvergence(run: Run, program: Program) -> bool:
     """Whether lanes of a warp wait for others where the compiler, not the source, makes them meet (BSYNC)."""
+    return _stuck_at(run, program).startswith("BSYNC")
+
+
+def stuck_in_warp(run: Run, program: Program) -> bool:
+    """Whether lanes of a warp wait for others of it, wherever the machine code makes them meet."""
+    return _stuck_at(run, program).startswith(("BSYNC", "WARPSYNC"))
+
+
+def _stuck_at(run: Run, program: Program) -> str:
+    """Return the opcode that threads wait at for ever, nothing where they do not."""
     if run.stop is not Stop.DEADLOCK or run.fault is None or run.fault.instruction < 0:
-        return False
-    return program.instructions[run.fault.instruction].opcode.startswith("BSYNC")
+        return ""
+    return program.instructions[run.fault.instruction].opcode
 
 
 def _endless(run: Run, program: Program, assumed: Sequence[Assumption]) -> EndlessLoopError:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
 """Bounds of all units of one launch together."""
+PARTED_SPREAD = 0.1
+"""Standard deviation of the logarithm of the time where lanes go on that others should have met."""
 STATIC_SPREAD = 0.2
 """Standard deviation of the logarithm of the time where the emulator could not follow the kernel."""
 FAILED_CONTENTS = "contents that fail"
@@ -158,7 +160,7 @@ def _lacks_shared(analysis: LaunchAnalysis) -> bool:
 def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
     """Run sampled blocks and scale them to the grid, if the emulator knows all that they execute."""
     from warpwatt.emulate.emulation import run_sample, scale_to_grid
-    from warpwatt.emulate.failures import stuck_in_reconvergence
+    from warpwatt.emulate.failures import stuck_in_reconvergence, stuck_in_warp
 
     try:
         emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.load, analysis.work)
@@ -167,11 +169,45 @@ def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
     if unknown := emulation.unknown_opcodes:
         return Refusal(f"it executes instructions that the emulator does not know ({', '.join(unknown)})")
     if emulation.stopped is not None:
+        if stuck_in_warp(emulation.stopped, emulation.bound.program):
+            found = _without_waiting(analysis)
+            if found is not None:
+                return found
         if stuck_in_reconvergence(emulation.stopped, emulation.bound.program):
             return Refusal("lanes of a warp that part do not meet again in the machine code")
         failure, assumed = emulation.failure()
         return Stopped(failure.message, failure, emulation, assumed)
     return scale_to_grid(emulation)
+
+
+def _without_waiting(analysis: LaunchAnalysis) -> Execution | None:
+    """Run machine code again whose lanes wait for others that never come, without those waits.
+
+    Shuffles and votes that name lanes which have gone elsewhere are undefined (CUDA C++ Programming Guide,
+    "Warp shuffle functions"), and GPUs go on with those that are there: WARPSYNC becomes a NOP.
+    """
+    going_on = _going_on(analysis.program)
+    found = (
+        emulate(replace(analysis, program=going_on), UNTRIED) if going_on is not analysis.program else None
+    )
+    if not isinstance(found, Execution):
+        return None
+    message = "lanes of a warp wait for others that have gone elsewhere: they are taken to go on without them"
+    assumed = Assumption(message, "lanes that do not meet", PARTED_SPREAD)
+    return replace(found, assumptions=(*found.assumptions, assumed))
+
+
+def _going_on(program: Program) -> Program:
+    """Return a program and its functions without waits for lanes of a warp; itself where there are none."""
+    functions = {name: _going_on(function) for name, function in program.functions.items()}
+    waits = {i.index for i in program.instructions if i.opcode.startswith("WARPSYNC")}
+    if not waits and all(functions[name] is program.functions[name] for name in functions):
+        return program
+    instructions = (
+        replace(i, opcode="NOP", operands=(), reads=(), writes=()) if i.index in waits else i
+        for i in program.instructions
+    )
+    return replace(program, instructions=tuple(instructions), functions=functions)
 
 
 def extrapolate_truncated_run(analysis: LaunchAnalysis, refusal: Refusal) -> Execution | Refusal:
