@@ -110,8 +110,8 @@ def test_rows_are_not_found_again_by_blocks_that_do_nothing():
             at = (16 * y + row + kernels.LANES // 16) * width + (x - 192) * 64 + kernels.LANES % 16 * 4
             yield [(0, kernels.slot(1) + at)] if row in warps else []
 
-    store, out = (Access.STORE, 4, "STG.E"), {1: ("out", None)}
-    kernel = kernels.TracedKernel(grid, Dim3(256), (store,), accesses, out)
+    store = (Access.STORE, 4, "STG.E")
+    kernel = kernels.TracedKernel(grid, Dim3(256), (store,), accesses, {1: ("out", None)})
     numbers = np.sort(np.random.default_rng(3).choice(grid.count, 24, replace=False))
     (growth,) = kernel.execution(numbers).reuse.growths
     assert growth.total == pytest.approx(growth.block_bytes * grid.count)

@@ -77,7 +77,8 @@ def pattern(
             like = min(there, key=lambda k: int((at_edge[k] != at_edge[typical])[others].sum()))
             moved = sets[typical] + (coordinates[like] - coordinates[typical]) @ np.array(steps)
             edges[side, axis] = near(sets[like], moved)[1] < 1
-    return Pattern(sets[typical], steps, grid, *edges, _reach_of(coordinates, sets, extents))
+    reach = _reach_of(coordinates, sets, extents)
+    return Pattern(sets[typical], steps, grid, edges[0], edges[1], reach)
 
 
 def _reach_of(
