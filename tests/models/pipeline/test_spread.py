@@ -90,7 +90,7 @@ def test_how_fast_l2_is_leaves_nothing_open_where_dram_binds() -> None:
     streamed = warpwatt.predict(EXAMPLES / "saxpy.cu", gpu="h100 nvl")
     assert 0.4 < streamed.timing.utilisation["l2"] < 0.5
     assert l2_bandwidth(streamed.case)[1] == 0.25
-    assert width(streamed.time) < 1.27
+    assert width(streamed.time) < 1.285
 
 
 def width(time: Estimate) -> float:

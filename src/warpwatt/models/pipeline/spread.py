@@ -14,12 +14,12 @@ from warpwatt.models.pipeline.reasons import busiest
 LATENCY = 0.15
 """Where no unit is busy all the time: latencies, and what hides them, decide."""
 UNITS = {
-    "dram": 0.05,
+    "dram": 0.06,
     "fp64": 0.04,
     "xu": 0.08,
     "fma": 0.10,
     "alu": 0.10,
-    "shared": 0.07,
+    "shared": 0.08,
     "lsu": 0.11,
     "l1": 0.17,
     "issue": 0.22,
@@ -47,7 +47,7 @@ def model_spreads(busy: Mapping[str, float], kernel: str, clock: float = 1.0) ->
 
     >>> streaming = model_spreads({"dram": 1.0, "lsu": 0.2}, "copy")
     >>> round(sum(spread**2 for spread in streaming.values()) ** 0.5, 2)
-    0.05
+    0.06
     >>> sorted(streaming.keys() & model_spreads({"dram": 1.0}, "reduce").keys())
     ['clock:dram', 'model:pipeline']
     """
