@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tests.emulate.caches.kernels import TracedKernel, slot
+from tests.emulate.caches.oracle import SectoredCache
 from warpwatt.core.launch import Dim3
 from warpwatt.core.program import Access, Resources
 from warpwatt.emulate.caches.cut_traces import new_memory
+from warpwatt.emulate.caches.l1 import MOST_ROWS
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 from warpwatt.emulate.caches.stream import line_stream
@@ -59,6 +61,31 @@ def test_rounds_behind_the_end_of_a_trace_come_from_dram_where_l2_holds_no_round
     counts = tuple(SCALE * count for count in execution.counts)
     work = workload(replace(execution, counts=counts, reuse=reuse), find("rtx3080"), Resources(registers=16))
     assert work.dram.read == pytest.approx(68 * ROUND * ROUNDS * 128, rel=0.06)
+
+
+@pytest.mark.parametrize("traced", [3, 12])
+@pytest.mark.parametrize("lines", [600, 1400])
+def test_a_random_chain_hits_an_l1_that_holds_its_lines_and_no_smaller_one(lines, traced):
+    """Two links in each line, 64 bytes apart, so that their sectors are half of what L1 must have room for.
+
+    The longer chain's 12 rounds are more rows than those of one profile of L1, so that lines are sampled.
+    """
+    capacity, rounds, links = 128 * 1024 // 128, 60, 2 * lines  # an RTX 3080's, without shared memory
+    order = np.random.default_rng(1).permutation(links)
+    assert (links * traced > MOST_ROWS) == (lines == 1400 and traced == 12)
+    cache = SectoredCache(capacity)
+    for link in np.tile(order, rounds).tolist():
+        cache.read(link // 2, 1 << 2 * (link % 2))
+
+    def walk(*_):
+        return [[(0, np.full(32, slot(1) + 64 * link)) for link in np.tile(order, traced).tolist()]]
+
+    chain = TracedKernel(Dim3(1), Dim3(32), ((Access.LOAD, 4, "ld.global"),), walk, {1: ("a", 64.0 * links)})
+    execution, blocks = chain.execution([0]), SampledBlocks(chain.grid, np.array([0]), np.ones(1))
+    reuse = reuse_of(chain.trace([0]), chain.program, blocks, chain.buffers, scales={0: rounds / traced})
+    whole = replace(execution, counts=(float(links * rounds),), reuse=reuse)
+    hits = workload(whole, find("rtx3080"), Resources(registers=16)).hits[0]
+    assert hits.l1_hits == pytest.approx(cache.hits / (links * rounds), abs=0.002)
 
 
 def test_what_neighbours_share_blocks_of_an_sm_do_not():

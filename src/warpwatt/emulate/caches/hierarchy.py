@@ -19,6 +19,7 @@ from warpwatt.emulate.caches.curves import left_dirty, written_back
 from warpwatt.emulate.caches.l1 import ReadShares, WriteShares, l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
+from warpwatt.emulate.caches.stream import room_of_lines
 from warpwatt.emulate.caches.waves import Waves
 from warpwatt.emulate.scaling import occurring
 
@@ -85,7 +86,7 @@ def level_hits(
     }
     for growth in reuse.growths:
         _distribute(growth, tallies, waves, rules)
-    _begin_anew(tallies, waves, resident, l1_capacity(gpu, residency))
+    _begin_anew(tallies, waves, resident, reuse.stream, l1_capacity(gpu, residency))
     _add_unsampled(tallies, execution, patterns)
     if execution.launch.l2 is L2State.COLD:
         _keep_dirty(tallies, execution, rules)
@@ -245,14 +246,20 @@ def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules:
             tallies[index].read += part * wide
 
 
-def _begin_anew(tallies: Mapping[int, _Tally], waves: Waves, resident: int, l1_bytes: float) -> None:
-    """Add what instructions touch again behind the end of a cut trace: all that blocks use lies between."""
+def _begin_anew(
+    tallies: Mapping[int, _Tally], waves: Waves, resident: int, stream: LineStream, l1_bytes: float
+) -> None:
+    """Add what instructions touch again behind the end of a cut trace: all that blocks use lies between.
+
+    L1 gives room by whole lines, however few of their sectors are used.
+    """
     parts: dict[tuple[int, bool], float] = {}
     for growth in waves.growths:
         for index in growth.parts.keys() & tallies.keys():
             key = index, growth.written
             parts[key] = parts.get(key, 0.0) + growth.parts[index]
-    kept = waves.used(resident) <= l1_bytes
+    used = waves.used(resident)
+    kept = bool(parts) and used <= l1_bytes and used * room_of_lines(stream) <= l1_bytes
     lost = waves.lost_after(waves.wave)
     for (index, written), part in parts.items():
         tally, again = tallies[index], max(0.0, 1.0 - part)

@@ -82,8 +82,17 @@ def are_of(instruction: NDArray[np.integer], members: Collection[int]) -> NDArra
 def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
     """Return how many distinct sectors some instructions touch in a stream."""
     rows = are_of(stream.instruction, instructions)
-    line, mask = stream.line[rows], stream.sectors[rows]
+    return _sectors(stream.line[rows], stream.sectors[rows])
+
+
+def _sectors(line: NDArray[np.int64], mask: NDArray[np.uint8]) -> int:
     return sum(len(distinct(np.sort(line[mask >> bit & 1 > 0]))) for bit in range(4))
+
+
+def room_of_lines(stream: LineStream) -> float:
+    """Return the bytes of the lines that a stream touches over those of their sectors that it touches."""
+    lines = len(distinct(np.sort(stream.line)))
+    return (lines << LINE_BITS) / max(1, SECTOR * _sectors(stream.line, stream.sectors))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
