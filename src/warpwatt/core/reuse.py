@@ -88,6 +88,8 @@ class Growth:
     """Contiguous bytes that a block and its neighbours request at about the same time."""
     lines: float = 1.0
     """Bytes of 128-byte lines over bytes of the sectors in them."""
+    apart: float = 1.0
+    """Without ``lags``: how far apart in their lives blocks come to what they share; 0: in step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,3 +19,12 @@ def test_what_anyone_may_share_at_any_time_is_lost_and_what_neighbours_share_is_
     table = Growth("t", (0,), written=False, block_bytes=16 * MIB, total=64 * MIB, step=step)
     share = sum(waves(table, 4_000).from_dram(table, 4_000 * 16 * MIB)) / (4_000 * 16 * MIB)
     assert least <= share <= most
+
+
+def test_what_blocks_share_in_step_is_not_lost_as_what_they_share_at_any_time_is():
+    """Rows of a product that are looked up in a table: measured on an H800, 7 % from it and not 49."""
+    lost = []
+    for apart in (0.0, 0.3, 1.0):
+        rows = Growth("rows", (0,), written=False, block_bytes=MIB / 4, total=8 * MIB, apart=apart)
+        lost.append(sum(waves(rows, 4_000, l2_bytes=16 * MIB).from_dram(rows, 4_000 * MIB / 4)))
+    assert lost[0] < 0.05 * 4_000 * MIB / 4 < lost[1] < lost[2]

@@ -16,6 +16,7 @@ from warpwatt.core.program import Program
 from warpwatt.core.reuse import Growth, LineStream, Reuse
 from warpwatt.emulate.caches.cut_traces import new_memory, with_returns
 from warpwatt.emulate.caches.growth import growths
+from warpwatt.emulate.caches.in_step import apart
 from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream, rows_of
@@ -56,9 +57,9 @@ def reuse_of(
     warps = (len(trace.access_start) - 1) // max(1, len(blocks.numbers))
     moved = bytes_per_sector(trace, program)
     stream = line_stream(trace, warps, program, routine, moved)
-    apart, bases, owners = told_apart(stream, blocks)
-    read, written, partly = touches(apart, moved)
-    asked = first_asked(apart)
+    told, bases, owners = told_apart(stream, blocks)
+    read, written, partly = touches(told, moved)
+    asked = first_asked(told)
     scales, made = new_memory(stream, scales or {}), scales or {}
     fresh = {index: scales[index] / made[index] for index in scales}
     scales |= {label: scales[index] for label, index in owners.items() if index in scales}
@@ -73,10 +74,17 @@ def reuse_of(
         found = with_tiles(found, unknown, stream, program, blocks, begin)
     return Reuse(
         stream=kept,
-        growths=found,
+        growths=tuple(_with_times(growth, stream, blocks) for growth in found),
         complete=trace.complete,
         whole_grid=whole,
     )
+
+
+def _with_times(growth: Growth, stream: LineStream, blocks: SampledBlocks) -> Growth:
+    """Return a growth that says how far apart in their lives blocks come to it, if it matters."""
+    if not _is_unknown(growth, blocks):
+        return growth
+    return replace(growth, apart=apart(stream, growth.instructions))
 
 
 def _is_unknown(growth: Growth, blocks: SampledBlocks) -> bool:

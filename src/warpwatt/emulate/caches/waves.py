@@ -66,7 +66,7 @@ class Waves:
         missed = shared * lost
         if growth.lags is None and not growth.written:
             far = max(0.0, shared - asked * (1.0 - growth.step))  # what is not a neighbour's
-            missed += far * max(0.0, self._lost_at_any_time() - lost)
+            missed += far * max(0.0, self._lost_apart(growth.apart) - lost)
         kept = 1.0 - self._resident_before(growth.buffer)
         return (once + again) * kept, missed * kept
 
@@ -94,12 +94,12 @@ class Waves:
             size *= 2
         return lost
 
-    def _lost_at_any_time(self) -> float:
-        """Return the share that L2 has lost of what two blocks of a wave touch, each at any time of its life.
+    def _lost_apart(self, apart: float) -> float:
+        """Return the share that L2 has lost of what two blocks of a wave touch, ``apart`` in their lives.
 
         Between the two lies any part of all that the blocks of the wave ask for meanwhile.
         """
-        asked = self.wave * sum(g.block_bytes for g in self.growths if not g.private) / self.l2_bytes
+        asked = apart * self.wave * sum(g.block_bytes for g in self.growths if not g.private) / self.l2_bytes
         return sum(overlap_miss(asked * (part + 0.5) / PARTS) for part in range(PARTS)) / PARTS
 
     def lost_after(self, blocks: float) -> float:

@@ -25,7 +25,7 @@ UNITS = {
     "issue": 0.22,
     "atomics": 0.20,
     "dispatch": 0.20,
-    "l2": 0.35,
+    "l2": 0.20,
 }
 """By the unit that is busy all the time. Where it binds eight programs or more: about what holds 80 % of
 their rows, each program weighing the same, whichever is left out; elsewhere how far off programs are."""
