@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.reuse import Growth, Lag
+from warpwatt.emulate.caches.bits import met_by_bits
 from warpwatt.emulate.caches.lags import lags, pattern
 from warpwatt.emulate.caches.movement import (
     FEWEST_FITTED,
@@ -240,6 +241,9 @@ def _extent(
     if appended(sets, blocks):
         new = len(union_of(sets)) / sum(map(len, sets))
         return block_bytes * new, (), block_bytes * new * blocks.grid.count
+    met = None if steps else met_by_bits(sets, blocks)
+    if met is not None:
+        return block_bytes, met[0], scale * SECTOR * met[1]
     again = lags(pattern(sets, blocks.coordinates, steps, blocks.grid)) if steps else None
     union = union_of(sets)
     return block_bytes, again, total_bytes(union, sets, again, block_bytes, blocks)

@@ -1,0 +1,81 @@
+"""Blocks that touch the same pattern each, begun where the bits of their numbers say.
+
+Bit reversals, Morton orders and numbers divided by powers of two are no fixed step along an axis of the grid,
+but a sum of one step for each bit of a block's number. Which blocks meet is then known, however few are seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.arrays import unique
+from warpwatt.emulate.caches.lags import merged
+from warpwatt.emulate.caches.sets import distinct
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from warpwatt.core.reuse import Lag
+    from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
+
+TELLING = 3
+"""Blocks more than steps of bits to be found, from which on that all begin where these say is no chance."""
+MOST_SECTORS = 1 << 20
+"""Sectors of different blocks that are looked at."""
+ALIKE = 1.25
+"""Ratio up to which numbers of blocks between two uses are one."""
+
+
+def met_by_bits(
+    sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks
+) -> tuple[tuple[Lag, ...], int] | None:
+    """Return when blocks touch the same again, and how many sectors the grid does; None if bits do not say.
+
+    ``sets`` are the sectors of each sampled block, ascending. Blocks whose patterns overlap in part are not
+    taken for such.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
+    >>> numbers = np.array([0, 1, 2, 3, 6, 9, 12, 15])
+    >>> folded = [np.array([0, 5]) + 10 * (n % 4) for n in numbers]
+    >>> met_by_bits(folded, SampledBlocks(Dim3(16), numbers, np.full(8, 2.0)))
+    ((Lag(blocks=4.0, share=0.75),), 8)
+    """
+    if len({len(own) for own in sets}) != 1 or not len(sets[0]):
+        return None
+    pattern, touched = sets[0] - sets[0][0], np.stack(sets)
+    if (touched - touched[:, :1] != pattern).any():
+        return None
+    begin = _begins(touched[:, 0], blocks)
+    if begin is None:
+        return None
+    order = np.argsort(begin, kind="stable")
+    same = np.diff(begin[order]) == 0
+    places = unique(begin)
+    if len(places) * len(pattern) > MOST_SECTORS:
+        return None
+    sectors = len(distinct(np.sort((places[:, None] + pattern).ravel())))
+    if sectors < len(places) * len(pattern):
+        return None
+    behind, times = np.unique(np.diff(order)[same], return_counts=True)
+    return tuple(merged(behind, times / len(begin), ALIKE)), sectors
+
+
+def _begins(begin: NDArray[np.int64], blocks: SampledBlocks) -> NDArray[np.int64] | None:
+    """Return where each block of the grid begins, from where the sampled ones do; None if bits do not say."""
+    bits = (blocks.grid.count - 1).bit_length()
+    if len(begin) < bits + 1 + TELLING:
+        return None
+    powers = np.arange(bits)
+    known = np.column_stack([blocks.numbers[:, None] >> powers & 1, np.ones(len(begin), np.int64)])
+    steps, _, rank, _ = np.linalg.lstsq(known.astype(float), begin.astype(float), rcond=None)
+    whole = np.rint(steps).astype(np.int64)
+    if rank <= bits or (known @ whole != begin).any():
+        return None
+    every = np.full(blocks.grid.count, whole[-1])
+    for bit, step in enumerate(whole[:-1].tolist()):
+        every += (np.arange(len(every)) >> bit & 1) * step
+    return every

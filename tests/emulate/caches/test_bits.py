@@ -1,0 +1,75 @@
+"""Blocks begun where the bits of their numbers say: bit reversals, Morton orders, numbers divided."""
+
+import numpy as np
+import pytest
+
+from tests.emulate.caches.kernels import LANES, TracedKernel, slot
+from warpwatt.core.launch import Dim3
+from warpwatt.core.program import Access, Resources
+from warpwatt.emulate.caches.bits import met_by_bits
+from warpwatt.emulate.caches.footprint import footprint
+from warpwatt.emulate.sampling import sample_blocks
+from warpwatt.emulate.workload import workload
+from warpwatt.gpus import find
+
+BLOCKS, BITS = 2048, 16
+"""Blocks of one warp each; bits of the number of a word."""
+
+
+def bit_reversal(x):
+    """Return where the lanes of a block write: every 256th writes other words of the same sectors."""
+    return sum((32 * x + LANES >> bit & 1) << (BITS - 1 - bit) for bit in range(BITS))
+
+
+def morton(x):
+    """Return a line of a matrix of 64 x 32 lines, row by row, by its number in Morton's order."""
+    row, column = (sum((x >> 2 * bit + odd & 1) << bit for bit in range(6)) for odd in (1, 0))
+    return 32 * (64 * row + column) + LANES
+
+
+def divided(x):
+    """Return the line of a block of which those of 16 in steps of 64 have the same."""
+    return 32 * (x % 64 + 64 * (x // 1024)) + LANES
+
+
+def writer(place):
+    return TracedKernel(
+        Dim3(BLOCKS),
+        Dim3(32),
+        ((Access.STORE, 4, "st.global"),),
+        lambda x, _y, _z: [[(0, slot(1) + 4 * place(x))]],
+        {1: ("y", 4.0 * 2**BITS)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "blocks"),
+    [(bit_reversal, (1, 100, 256, 700, BLOCKS)), (morton, (1, 100, 700, BLOCKS)), (divided, (1, 64, BLOCKS))],
+)
+def test_few_blocks_say_which_blocks_of_the_grid_meet(place, blocks):
+    kernel = writer(place)
+    numbers = sample_blocks(kernel.grid).numbers
+    assert len(numbers) < BLOCKS / 50
+    (growth,) = kernel.execution(numbers).reuse.growths
+    for count in blocks:
+        touched = np.concatenate([place(x) // 8 for x in range(count)])
+        assert footprint(growth, kernel.grid, count) == pytest.approx(32 * len(np.unique(touched)), rel=1e-6)
+
+
+@pytest.mark.parametrize("place", [bit_reversal, morton, divided])
+def test_a_sample_moves_what_the_whole_grid_does(place):
+    kernel, gpu = writer(place), find("rtx3090")
+    executions = [kernel.execution(numbers) for numbers in (sample_blocks(kernel.grid).numbers, None)]
+    sampled, whole = (workload(e, gpu, Resources(registers=16)) for e in executions)
+    assert sampled.dram.written == pytest.approx(whole.dram.written, rel=0.02)
+
+
+def test_places_drawn_at_random_are_not_taken_for_bits():
+    sampled = sample_blocks(Dim3(BLOCKS))
+    drawn = np.random.default_rng(3).integers(0, 4096, len(sampled.numbers))
+    assert met_by_bits([np.array([at, at + 3]) for at in drawn], sampled) is None
+    assert met_by_bits([np.array([n, n + 1]) for n in sampled.numbers.tolist()], sampled) is None  # overlap
+    assert met_by_bits([np.array([n, n + BLOCKS]) for n in sampled.numbers.tolist()], sampled) == (
+        (),
+        2 * BLOCKS,
+    )
