@@ -2,6 +2,7 @@
 
 import heapq
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -64,6 +65,9 @@ def test_a_grid_takes_no_less_than_its_longest_block(tmp_path, where):
     found = unequal(tmp_path, 10_000, 100_000, *places[where])
     assert alone <= found.time.value < 1.3 * alone
     assert any("as long as the block that works longest" in w for w in found.warnings)
+    working = r"\d+" if where == "thousandth" else "1"  # a sample says only about how many
+    remark = re.compile(f"all but {working} of 10,000 blocks do next to nothing")
+    assert any(remark.fullmatch(w) for w in found.warnings)
 
 
 @pytest.mark.toolchain

@@ -100,7 +100,7 @@ def _remarks(classes: BlockClasses, cycles: float, longest: float) -> tuple[str,
     found = []
     idle, blocks = classes.idle(), sum(classes.populations)
     if idle >= IDLE:
-        found.append(f"{idle:.0%} of the blocks do next to nothing: {blocks * (1 - idle):,.0f} do the work")
+        found.append(_idle(idle, blocks))
     if longest >= LONGEST * cycles:
         times = (
             max(classes.instructions)
@@ -112,6 +112,23 @@ def _remarks(classes: BlockClasses, cycles: float, longest: float) -> tuple[str,
             "give its work to more blocks"
         )
     return tuple(found)
+
+
+def _idle(share: float, blocks: float) -> str:
+    """Return that this share of so many blocks does next to nothing; of nearly all, how many are left.
+
+    >>> for share, blocks in ((0.976, 16_000.0), (0.75, 4.0), (0.999, 1e5), (0.99999, 1e5)):
+    ...     print(_idle(share, blocks))
+    98% of the blocks do next to nothing: 384 do the work
+    75% of the blocks do next to nothing: 1 does the work
+    all but 100 of 100,000 blocks do next to nothing
+    all but 1 of 100,000 blocks do next to nothing
+    """
+    percent, working = f"{share:.0%}", max(1, round(blocks * (1.0 - share)))
+    if percent == "100%":
+        return f"all but {working:,} of {blocks:,.0f} blocks do next to nothing"
+    does = "does" if working == 1 else "do"
+    return f"{percent} of the blocks do next to nothing: {working:,} {does} the work"
 
 
 def _residences(
