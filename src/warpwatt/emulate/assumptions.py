@@ -44,7 +44,9 @@ HEAP_SPREAD = 1.0
 """The same where threads call ``malloc``, which may take longer than all else that they do (Winter et al.,
 *Are dynamic memory managers on GPUs slow?*, PPoPP 2021)."""
 RETRY_SPREAD = 0.3
-"""The same where threads repeat a compare-and-swap that another one's has undone."""
+"""The same, at least, where threads repeat a compare-and-swap that another one's has undone."""
+MOST_WARPS = 1 << 13
+"""That the largest GPUs hold at once, about."""
 RETRIED = 1.2
 """Rounds of such a loop, on average, from which on threads are in each other's way."""
 _UNTIMED = {
@@ -154,7 +156,8 @@ def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
 def retry_assumptions(execution: Execution) -> Iterator[Assumption]:
     """Yield that compare-and-swaps are repeated as often as threads of one warp are in each other's way.
 
-    Warps are emulated one after the other: what they undo of each other's is not seen.
+    Warps are emulated one after the other: what they undo of each other's is not seen. Each that succeeds may
+    undo those of all other warps at its address (a sum of 262,144 threads on an RTX 3080: 966 times as long).
     """
     trips = {loop.header: loop.trips for loop in execution.loops if loop.trips > RETRIED}
     for swap, header in retries(execution.program).items():
@@ -163,7 +166,19 @@ def retry_assumptions(execution: Execution) -> Iterator[Assumption]:
         line = execution.program.instructions[swap].line
         message = f"a compare-and-swap ({place(line, swap)}) is tried {trips[header]:.3g} times, as the"
         message += " threads of one warp make it; others may make it more"
-        yield Assumption(message, "compare-and-swap", RETRY_SPREAD, line and line.outermost, one_sided=True)
+        crowd = min(MOST_WARPS, _lanes_at_one_address(execution, swap) / trips[header])
+        spread = max(RETRY_SPREAD, math.log(max(1.0, crowd)) / WITHIN_80)
+        yield Assumption(message, "compare-and-swap", spread, line and line.outermost, one_sided=True)
+
+
+def _lanes_at_one_address(execution: Execution, index: int) -> float:
+    """Return how many lanes of the launch execute an instruction at one address, 0 if that is not known."""
+    memory = execution.program.instructions[index].memory
+    growths = execution.reuse.growths if execution.reuse else ()
+    reached = sum(growth.total for growth in growths if index in growth.instructions)
+    if memory is None or not reached:
+        return 0.0
+    return execution.lanes[index] * execution.counts[index] * memory.bytes / reached
 
 
 def system_assumptions(execution: Execution) -> Iterator[Assumption]:
