@@ -64,6 +64,21 @@ def test_a_sample_moves_what_the_whole_grid_does(place):
     assert sampled.dram.written == pytest.approx(whole.dram.written, rel=0.02)
 
 
+def test_a_few_blocks_may_leave_some_of_it_out():
+    """Pairs 64 lines apart: the last blocks have none, one in ten touches half of what the others do."""
+    sampled = sample_blocks(Dim3(BLOCKS))
+
+    def touched(number):
+        own = 4 * (number + number // 64 * 64) + np.arange(4)
+        both = np.concatenate([own, own + 256])
+        return both[: 0 if number >= BLOCKS - 2 else 4 if number % 10 == 3 else 8]
+
+    every = sum(len(touched(number)) for number in range(BLOCKS))
+    again, sectors = met_by_bits([touched(n) for n in sampled.numbers.tolist()], sampled)
+    assert again == ()
+    assert sectors == pytest.approx(every, rel=0.05)
+
+
 def test_places_drawn_at_random_are_not_taken_for_bits():
     sampled = sample_blocks(Dim3(BLOCKS))
     drawn = np.random.default_rng(3).integers(0, 4096, len(sampled.numbers))

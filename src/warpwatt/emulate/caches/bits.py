@@ -14,6 +14,7 @@ import numpy as np
 from warpwatt.core.arrays import unique
 from warpwatt.emulate.caches.lags import merged
 from warpwatt.emulate.caches.sets import distinct
+from warpwatt.emulate.caches.totals import SATURATED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,26 +32,31 @@ ALIKE = 1.25
 
 def met_by_bits(
     sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks
-) -> tuple[tuple[Lag, ...], int] | None:
+) -> tuple[tuple[Lag, ...], float] | None:
     """Return when blocks touch the same again, and how many sectors the grid does; None if bits do not say.
 
-    ``sets`` are the sectors of each sampled block, ascending. Blocks whose patterns overlap in part are not
-    taken for such.
+    ``sets`` are the sectors of each sampled block, ascending. Some blocks may leave some out: at the rim,
+    or by what they read. Blocks whose patterns overlap in part are not taken for such.
 
     >>> from warpwatt.core.launch import Dim3
     >>> from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     >>> numbers = np.array([0, 1, 2, 3, 6, 9, 12, 15])
     >>> folded = [np.array([0, 5]) + 10 * (n % 4) for n in numbers]
     >>> met_by_bits(folded, SampledBlocks(Dim3(16), numbers, np.full(8, 2.0)))
-    ((Lag(blocks=4.0, share=0.75),), 8)
+    ((Lag(blocks=4.0, share=0.75),), 8.0)
     """
-    if len({len(own) for own in sets}) != 1 or not len(sets[0]):
+    sizes = np.array([len(own) for own in sets])
+    share = float(np.average(sizes, weights=blocks.weights)) / max(1, int(sizes.max()))
+    whole = np.flatnonzero(sizes == sizes.max()).tolist()
+    if share < SATURATED or len(whole) < (blocks.grid.count - 1).bit_length() + 1 + TELLING:
         return None
-    pattern, touched = sets[0] - sets[0][0], np.stack(sets)
+    touched = np.stack([sets[k] for k in whole])
+    pattern = touched[0] - touched[0, 0]
     if (touched - touched[:, :1] != pattern).any():
         return None
-    begin = _begins(touched[:, 0], blocks)
-    if begin is None:
+    begin = _begins(touched[:, 0], blocks.numbers[whole], blocks.grid.count)
+    rest = np.flatnonzero(sizes < sizes.max()).tolist()
+    if begin is None or not all(np.isin(sets[k], begin[blocks.numbers[k]] + pattern).all() for k in rest):
         return None
     order = np.argsort(begin, kind="stable")
     same = np.diff(begin[order]) == 0
@@ -61,21 +67,19 @@ def met_by_bits(
     if sectors < len(places) * len(pattern):
         return None
     behind, times = np.unique(np.diff(order)[same], return_counts=True)
-    return tuple(merged(behind, times / len(begin), ALIKE)), sectors
+    again = tuple(merged(behind, times / len(begin), ALIKE))
+    return again, sectors * (1.0 if again else share)  # what one leaves out another touches
 
 
-def _begins(begin: NDArray[np.int64], blocks: SampledBlocks) -> NDArray[np.int64] | None:
-    """Return where each block of the grid begins, from where the sampled ones do; None if bits do not say."""
-    bits = (blocks.grid.count - 1).bit_length()
-    if len(begin) < bits + 1 + TELLING:
-        return None
-    powers = np.arange(bits)
-    known = np.column_stack([blocks.numbers[:, None] >> powers & 1, np.ones(len(begin), np.int64)])
+def _begins(begin: NDArray[np.int64], numbers: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
+    """Return where each of ``count`` blocks begins, from where some do; None if bits do not say."""
+    bits = (count - 1).bit_length()
+    known = np.column_stack([numbers[:, None] >> np.arange(bits) & 1, np.ones(len(begin), np.int64)])
     steps, _, rank, _ = np.linalg.lstsq(known.astype(float), begin.astype(float), rcond=None)
     whole = np.rint(steps).astype(np.int64)
     if rank <= bits or (known @ whole != begin).any():
         return None
-    every = np.full(blocks.grid.count, whole[-1])
+    every = np.full(count, whole[-1])
     for bit, step in enumerate(whole[:-1].tolist()):
-        every += (np.arange(len(every)) >> bit & 1) * step
+        every += (np.arange(count) >> bit & 1) * step
     return every

@@ -242,9 +242,9 @@ def _extent(
         new = len(union_of(sets)) / sum(map(len, sets))
         return block_bytes * new, (), block_bytes * new * blocks.grid.count
     met = None if steps else met_by_bits(sets, blocks)
-    if met is not None:
+    if met is not None and len(blocks.numbers) < blocks.grid.count:
         return block_bytes, met[0], scale * SECTOR * met[1]
-    again = lags(pattern(sets, blocks.coordinates, steps, blocks.grid)) if steps else None
+    again = lags(pattern(sets, blocks.coordinates, steps, blocks.grid)) if steps else met and met[0]
     union = union_of(sets)
     return block_bytes, again, total_bytes(union, sets, again, block_bytes, blocks)
 
