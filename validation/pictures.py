@@ -81,7 +81,7 @@ def sentence(found: list[Kernel]) -> str:
         f"3080, beside Nsight Compute): **median error {test['median']}**, {test['≤30 %']} within 30 %, "
         f"{test['≤2×']} within a factor of 2. Of {own['kernels']} more, of {programs} programs whose large "
         f"errors were looked into and some of which constants were chosen on: median {own['median']}, "
-        f"{own['≤30 %']} within 30 %, the worst off by ×{worst:.1f}; these are in the picture."
+        f"{own['≤30 %']} within 30 %, the worst off by ×{worst:,.0f}; these are in the picture."
     )
 
 

@@ -406,7 +406,7 @@ def _list(group: Sequence[Compared]) -> str:
         ratios = [c.ratio(name) for name in ("seconds", "dram", "fp32", "fp64", "int_ops")]
         cells = [c.program, c.kernel, f"{c.measured.seconds * 1e6:.1f} µs"]
         ratios[-1] = ratios[-1] if c.machine_code else None
-        cells += ["" if r is None else f"×{r:.2f}" for r in ratios]
+        cells += ["" if r is None else f"×{r:.2f}" if not 0 < r < 0.1 else f"×{r:.2g}" for r in ratios]
         lines.append(f"| {' | '.join([*cells, c.predicted['bottleneck']])} |")
     return "\n".join(lines)
 
