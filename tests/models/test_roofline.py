@@ -55,7 +55,7 @@ def test_blocks_that_do_little_take_as_long_as_it_takes_to_start_them(toy):
     timing = Roofline().predict(case)
     assert timing.bottleneck == "block dispatch"
     per_block = (timing.time.value - STARTUP_SECONDS) / 1_000_000 * case.clocks.sm
-    assert per_block == pytest.approx(1 / dispatch_rate(case.gpu)[0], rel=1e-5)
+    assert per_block == pytest.approx(1 / dispatch_rate(case.gpu, case.clocks.sm)[0], rel=1e-5)
 
 
 def test_the_tail_of_the_grid(toy):

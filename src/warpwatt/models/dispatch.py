@@ -1,4 +1,4 @@
-"""Block dispatch: the blocks that a GPU starts per cycle, whatever room its SMs have.
+"""Block dispatch: the blocks that a GPU starts per cycle or second, whatever room its SMs have.
 
 One work distributor serves the whole chip, so a launch of very many very short blocks takes as long as it
 takes to hand them out.
@@ -18,20 +18,26 @@ OWN_SPREAD, BORROWED_SPREAD = 0.1, 0.3
 """Standard deviation of the logarithm of the rate: V100's is half of H200's."""
 
 
-def dispatch_rate(gpu: Gpu) -> tuple[float, float]:
-    """Return (blocks started per SM clock on the whole chip, spread).
+def dispatch_rate(gpu: Gpu, sm_clock: float) -> tuple[float, float]:
+    """Return (blocks started per SM clock on the whole chip, spread) at an SM clock in hertz.
 
-    Capabilities that nobody measured take the rate of a relative; unknown ones that of the newest.
+    Capabilities that nobody measured take the rate of a relative; unknown ones that of the newest. GM204's
+    distributor keeps its own pace, whatever the SM clock.
 
     >>> from warpwatt.gpus import find
-    >>> dispatch_rate(find("l40")), dispatch_rate(find("t4"))
+    >>> dispatch_rate(find("l40"), 2.49e9), dispatch_rate(find("t4"), 1.59e9)
     ((0.76, 0.1), (0.82, 0.3))
+    >>> dispatch_rate(find("gtx980"), 1e9)[0] / dispatch_rate(find("gtx980"), 0.5e9)[0]
+    0.5
     """
     table, version = _table(), gpu.capability.version
-    if version in table:
-        return table[version]["blocks_per_cycle"]["value"], OWN_SPREAD
-    lender = table["relatives"].get(version, "9.0")
-    return table[lender]["blocks_per_cycle"]["value"], BORROWED_SPREAD
+    own = version in table
+    row = table[version if own else table["relatives"].get(version, "9.0")]
+    if "blocks_per_second" in row:
+        rate = row["blocks_per_second"]["value"] / sm_clock
+    else:
+        rate = row["blocks_per_cycle"]["value"]
+    return rate, OWN_SPREAD if own else BORROWED_SPREAD
 
 
 def warp_rate(gpu: Gpu) -> float:
@@ -45,16 +51,17 @@ def warp_rate(gpu: Gpu) -> float:
     return row["warps_per_sm_cycle"]["value"] * gpu.sm_count if "warps_per_sm_cycle" in row else math.inf
 
 
-def dispatch_cycles(gpu: Gpu, blocks: int, warps: int = 1) -> float:
+def dispatch_cycles(gpu: Gpu, sm_clock: float, blocks: int, warps: int = 1) -> float:
     """Return the SM cycles from the start of the first block of so many warps to that of the last of a grid.
 
     >>> from warpwatt.gpus import find
-    >>> dispatch_cycles(find("l40"), 1), dispatch_cycles(find("l40"), 761)
+    >>> dispatch_cycles(find("l40"), 2.49e9, 1), dispatch_cycles(find("l40"), 2.49e9, 761)
     (0.0, 1000.0)
-    >>> round(dispatch_cycles(find("rtx3080"), 16384, 8) / dispatch_cycles(find("rtx3080"), 16384), 2)
+    >>> one, eight = (dispatch_cycles(find("rtx3080"), 1.71e9, 16384, warps) for warps in (1, 8))
+    >>> round(eight / one, 2)
     1.38
     """
-    return (blocks - 1) / min(dispatch_rate(gpu)[0], warp_rate(gpu) / warps)
+    return (blocks - 1) / min(dispatch_rate(gpu, sm_clock)[0], warp_rate(gpu) / warps)
 
 
 @lru_cache(maxsize=1)

@@ -348,10 +348,10 @@ def _latency_roof(case: Case, busiest_sm_cycles: float) -> Roof:
 
 def _dispatch_roof(case: Case) -> Roof:
     """Block dispatch: the chip starts so many blocks per cycle, however little each of them does."""
-    cycles = dispatch_cycles(case.gpu, case.launch.grid.count, case.launch.warps_per_block)
-    seconds = cycles / case.clocks.sm
+    clock = case.clocks.sm
+    seconds = dispatch_cycles(case.gpu, clock, case.launch.grid.count, case.launch.warps_per_block) / clock
     nobody = (0.0,) * len(case.workload.execution.counts)
-    return Roof("block dispatch", "dispatch", seconds, nobody, dispatch_rate(case.gpu)[1])
+    return Roof("block dispatch", "dispatch", seconds, nobody, dispatch_rate(case.gpu, clock)[1])
 
 
 def _sm_seconds(case: Case, sm_cycles: float) -> float:

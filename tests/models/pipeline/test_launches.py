@@ -310,3 +310,15 @@ def test_what_nothing_hides_of_one_row_blocks_shows() -> None:
     apart = board.values["block_cycles"] + board.dram_latency
     assert rounds * apart < alone < 1.3 * rounds * apart
     assert together < 0.3 * alone
+
+
+def test_gm204_hands_out_blocks_at_its_own_pace(tmp_path: Path) -> None:
+    """Gaussian's 262,144 blocks took 0.973 ms on a GTX 980 at every SM clock from 700 to 1500 MHz."""
+    source = tmp_path / "short.cu"
+    source.write_text("__global__ void f(float *x) { if (blockIdx.x == 0) x[0] = 1; }")
+    arguments = {"grid": 262_144, "block": 16, "args": {"x": "f32[32]"}, "gpu": "gtx980"}
+    slow, fast = (warpwatt.predict(source, clock=f"{clock},3500", **arguments) for clock in (700, 1300))
+    assert slow.time.value == pytest.approx(fast.time.value, rel=0.03)
+    assert fast.time.value == pytest.approx(0.973e-3, rel=0.03)
+    boards = [warpwatt.predict(source, clock=str(clock), **arguments | {"gpu": A100}) for clock in (705, 1410)]
+    assert boards[0].time.value > 1.5 * boards[1].time.value

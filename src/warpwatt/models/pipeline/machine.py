@@ -93,7 +93,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         values=values,
         ns=ns,
         halves_fp32_sums=halves_fp32_sums(gpu),
-        dispatch_cycles=gpu.sm_count / dispatch_rate(gpu)[0],
+        dispatch_cycles=gpu.sm_count / dispatch_rate(gpu, clocks.sm)[0],
         warp_dispatch_cycles=gpu.sm_count / warp_rate(gpu),
     )
 
