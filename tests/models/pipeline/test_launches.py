@@ -320,5 +320,6 @@ def test_gm204_hands_out_blocks_at_its_own_pace(tmp_path: Path) -> None:
     slow, fast = (warpwatt.predict(source, clock=f"{clock},3500", **arguments) for clock in (700, 1300))
     assert slow.time.value == pytest.approx(fast.time.value, rel=0.03)
     assert fast.time.value == pytest.approx(0.973e-3, rel=0.03)
-    boards = [warpwatt.predict(source, clock=str(clock), **arguments | {"gpu": A100}) for clock in (705, 1410)]
+    arguments["gpu"] = A100
+    boards = [warpwatt.predict(source, clock=str(clock), **arguments) for clock in (705, 1410)]
     assert boards[0].time.value > 1.5 * boards[1].time.value
