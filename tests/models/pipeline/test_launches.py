@@ -316,10 +316,12 @@ def test_gm204_hands_out_blocks_at_its_own_pace(tmp_path: Path) -> None:
     """Gaussian's 262,144 blocks took 0.973 ms on a GTX 980 at every SM clock from 700 to 1500 MHz."""
     source = tmp_path / "short.cu"
     source.write_text("__global__ void f(float *x) { if (blockIdx.x == 0) x[0] = 1; }")
-    arguments = {"grid": 262_144, "block": 16, "args": {"x": "f32[32]"}, "gpu": "gtx980"}
-    slow, fast = (warpwatt.predict(source, clock=f"{clock},3500", **arguments) for clock in (700, 1300))
-    assert slow.time.value == pytest.approx(fast.time.value, rel=0.03)
-    assert fast.time.value == pytest.approx(0.973e-3, rel=0.03)
-    arguments["gpu"] = A100
-    boards = [warpwatt.predict(source, clock=str(clock), **arguments) for clock in (705, 1410)]
-    assert boards[0].time.value > 1.5 * boards[1].time.value
+
+    def seconds(gpu: str, clock: str) -> float:
+        found = warpwatt.predict(source, gpu=gpu, clock=clock, grid=262_144, block=16, args={"x": "f32[32]"})
+        return found.time.value
+
+    slow, fast = (seconds("gtx980", f"{clock},3500") for clock in (700, 1300))
+    assert slow == pytest.approx(fast, rel=0.03)
+    assert fast == pytest.approx(0.973e-3, rel=0.03)
+    assert seconds(A100, "705") > 1.5 * seconds(A100, "1410")
