@@ -263,6 +263,12 @@ class Operation(NamedTuple):
     mask: Value | None
     instruction: int
 
+    @property
+    def memory(self) -> Memory:
+        """What a LOAD, STORE or ATOMIC does."""
+        assert isinstance(self.data, Memory)
+        return self.data
+
 
 class End(StrEnum):
     """How a block ends. ``condition`` is an I1 value of the block."""

@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import PRODUCTS, Block, Op, Operation, Routine, Type, Value
-from warpwatt.emulate.ir import Memory as MemoryData
 from warpwatt.emulate.leaf_calls import LeafCalls, leaf_calls
 from warpwatt.emulate.propagation import Point, blocks_after, leads, successors
 from warpwatt.emulate.provenance import Places, keys, meet, places
@@ -25,7 +24,7 @@ from warpwatt.emulate.provenance import Places, keys, meet, places
 if TYPE_CHECKING:
     from warpwatt.emulate.shared_words import SharedWords
 
-OFF_CHIP = frozenset({"global", "generic"})
+_OFF_CHIP = frozenset({"global", "generic"})
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
 _OTHERS = _ACCESSES | {Op.GET, Op.SET, Op.BULK, Op.CALL, Op.COUNT}
 """Operations that are more than a function of their arguments."""
@@ -104,8 +103,12 @@ def reads_contents(kept: Routine) -> bool:
 
     What only products of matrices decide is not in the slice.
     """
-    loads = (o for b in kept.blocks for o in b.operations if o.op in (Op.LOAD, Op.ATOMIC))
-    return any(_space(o) in OFF_CHIP and not _memory(o).probe for o in loads)
+    return any(reads_off_chip(o) and not o.memory.probe for b in kept.blocks for o in b.operations)
+
+
+def reads_off_chip(operation: Operation) -> bool:
+    """Whether an operation reads contents of global memory."""
+    return operation.op in (Op.LOAD, Op.ATOMIC) and operation.memory.space in _OFF_CHIP
 
 
 def liveness(routine: Routine) -> Liveness:
@@ -251,13 +254,13 @@ def _wanted(operation: Operation, live: Liveness) -> bool:
 
 def _on_barrier(operation: Operation) -> bool:
     """Whether an operation works on a barrier object: all that it needs matters, and nothing else does."""
-    return operation.op is Op.ATOMIC and _memory(operation).barrier
+    return operation.op is Op.ATOMIC and operation.memory.barrier
 
 
 def _bulk(live: Liveness, operation: Operation, at: Point) -> None:
     """Ask for what a copy reads, if somebody looks at what it writes; the tensor map is always read."""
     source, target = _ends(live, operation)
-    by_map = bool(_memory(operation).rank)
+    by_map = bool(operation.memory.rank)
     looked_at = live.contents - (live.maps - live.loaded) if by_map else live.contents
     if meet(target, looked_at) and not (target == {"shared"} and _behind_readers(live, at)):
         live.contents |= source
@@ -271,10 +274,10 @@ def _bulk(live: Liveness, operation: Operation, at: Point) -> None:
 
 def _ends(live: Liveness, operation: Operation) -> tuple[frozenset[str], frozenset[str]]:
     """Return which memory a copy reads and which it writes. What a tensor map points to may be anywhere."""
-    kind, shared = _memory(operation).bulk, frozenset({"shared"})
+    kind, shared = operation.memory.bulk, frozenset({"shared"})
     if kind == "between blocks":
         return shared, shared
-    where = frozenset[str]() if _memory(operation).rank else live.where[operation.args[1].index]
+    where = frozenset[str]() if operation.memory.rank else live.where[operation.args[1].index]
     other = keys("global", where)
     return (other, shared) if kind == "load" else (shared, other)
 
@@ -286,7 +289,7 @@ def _overwrites(write: Operation, live: Liveness) -> bool:
 
 def _access(live: Liveness, operation: Operation, at: Point) -> None:
     """Ask for the memory that a live load looks at, and for the values stored there."""
-    space = _space(operation)
+    space = operation.memory.space
     if space in ("const", "param"):
         if any(r.index in live.values for r in operation.results):
             live.values.add(operation.args[0].index)
@@ -295,7 +298,7 @@ def _access(live: Liveness, operation: Operation, at: Point) -> None:
     if operation.op is not Op.STORE and any(r.index in live.values for r in operation.results):
         live.contents |= asked
         live.loaded |= asked
-        if _space(operation) == "shared" or "shared" in asked:
+        if operation.memory.space == "shared" or "shared" in asked:
             live.readers.add(at)
         live.values.add(operation.args[0].index)
         if operation.mask is not None:
@@ -308,7 +311,7 @@ def _access(live: Liveness, operation: Operation, at: Point) -> None:
 
 def _is_over(live: Liveness, operation: Operation, at: Point) -> bool:
     """Whether a store to shared memory comes after every live load of it."""
-    return operation.op is Op.STORE and _space(operation) == "shared" and _behind_readers(live, at)
+    return operation.op is Op.STORE and operation.memory.space == "shared" and _behind_readers(live, at)
 
 
 def _behind_readers(live: Liveness, at: Point) -> bool:
@@ -320,10 +323,6 @@ def _behind_readers(live: Liveness, at: Point) -> bool:
     """
     over = live.after
     return all(r != _UNPLACED and leads(over, r, at) and not leads(over, at, r) for r in live.readers)
-
-
-def _space(operation: Operation) -> str:
-    return _memory(operation).space
 
 
 def _name(operation: Operation) -> object:
@@ -356,19 +355,19 @@ def _unless_seen(operation: Operation, live: Liveness) -> Operation:
     """Return a copy that moves nothing unless somebody looks at what it writes."""
     if meet(_ends(live, operation)[1], live.contents):
         return operation
-    return operation._replace(data=replace(_memory(operation), probe=True))
+    return operation._replace(data=replace(operation.memory, probe=True))
 
 
 def _constant(operation: Operation, live: Liveness) -> bool:
     """Whether an access only delivers an operand, from a constant bank, which nobody needs."""
     dead = not any(r.index in live.values for r in operation.results)
-    return _space(operation) in ("const", "param") and dead and operation.args[0].uniform
+    return operation.memory.space in ("const", "param") and dead and operation.args[0].uniform
 
 
 def _bare(operation: Operation, live: Liveness, spare: int) -> list[Operation]:
     """Return an access with zeros for the operands that do not matter; a probe if nothing it does matters."""
     if not _matters(operation, live):
-        operation = operation._replace(data=replace(_memory(operation), probe=True))
+        operation = operation._replace(data=replace(operation.memory, probe=True))
     address, *operands = operation.args
     dead = [v for v in operands if v.index not in live.values]
     if not dead:
@@ -392,17 +391,12 @@ def _matters(operation: Operation, live: Liveness) -> bool:
 
 def _places(operation: Operation, live: Liveness) -> frozenset[str]:
     """Return which memory an access may look at; a variable of its own in shared memory is named apart."""
-    where = keys(_space(operation), live.where[operation.args[0].index])
-    if _space(operation) != "shared" or live.words is None:
+    where = keys(operation.memory.space, live.where[operation.args[0].index])
+    if operation.memory.space != "shared" or live.words is None:
         return where
     words = live.words.places(operation)
     alone = operation.op is Op.LOAD and live.words.variables(operation)
     return words if alone else where | words
-
-
-def _memory(operation: Operation) -> MemoryData:
-    assert isinstance(operation.data, MemoryData)
-    return operation.data
 
 
 def _zero(value: Value, spare: int) -> Value:

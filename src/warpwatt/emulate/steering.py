@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.ir import PRODUCTS, End, Memory, Op, Operation, Routine
+from warpwatt.emulate.ir import PRODUCTS, End, Op, Operation, Routine
 from warpwatt.emulate.propagation import propagate, successors, union
 from warpwatt.emulate.provenance import Places, keys, meet, places
-from warpwatt.emulate.slice import OFF_CHIP, control_slice, reads_contents
+from warpwatt.emulate.slice import control_slice, reads_contents, reads_off_chip
 from warpwatt.emulate.slow_paths import SlowPath, without_slow_paths
 from warpwatt.program.graph import dominators, postorder
 
@@ -104,7 +104,7 @@ class _Contents:
         for index, block in enumerate(routine.blocks):
             for operation in block.operations:
                 self.block_of[id(operation)] = index
-                if _reads_off_chip(operation) and operation.instruction not in self.bits:
+                if reads_off_chip(operation) and operation.instruction not in self.bits:
                     self.bits[operation.instruction] = 1 << len(self.loads)
                     self.loads.append(operation.instruction)
                     self.looks[operation.instruction] = self._looks(operation)
@@ -193,11 +193,11 @@ class _Contents:
         if operation.mask is not None:
             known |= values.get(operation.mask.index, 0)
         if operation.op in _ACCESSES:
-            return 0 if _memory(operation).barrier else self._access(operation, known)
+            return 0 if operation.memory.barrier else self._access(operation, known)
         return known
 
     def _access(self, operation: Operation, known: int) -> int:
-        if _memory(operation).space in _CONSTANT:
+        if operation.memory.space in _CONSTANT:
             return known
         where = self._looks(operation)
         if operation.op is not Op.LOAD:
@@ -207,11 +207,11 @@ class _Contents:
         if operation.op is Op.STORE:
             return 0
         held = union((bits for place, bits in self.stored.items() if meet(where, {place})), 0)
-        return known | held | (self.bits[operation.instruction] if _reads_off_chip(operation) else 0)
+        return known | held | (self.bits[operation.instruction] if reads_off_chip(operation) else 0)
 
     def _looks(self, operation: Operation) -> frozenset[str]:
         """Return which memory an access may look at."""
-        return keys(_memory(operation).space, self.where[operation.args[0].index])
+        return keys(operation.memory.space, self.where[operation.args[0].index])
 
 
 class _Regions:
@@ -251,12 +251,3 @@ class _Regions:
                 found.add(block)
                 waiting += [t for t in self.following[block] if t != stop]
         return frozenset(found)
-
-
-def _reads_off_chip(operation: Operation) -> bool:
-    return operation.op in (Op.LOAD, Op.ATOMIC) and _memory(operation).space in OFF_CHIP
-
-
-def _memory(operation: Operation) -> Memory:
-    assert isinstance(operation.data, Memory)
-    return operation.data

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -19,18 +19,6 @@ from typing import Any
 State = tuple[int, int, int]
 """Size, and the nanoseconds in which contents and entry were changed; (-1, 0, 0): there is none."""
 ABSENT: State = (-1, 0, 0)
-_OTHER_PROCESSES = (
-    "subprocess.Popen",
-    "os.fork",
-    "os.forkpty",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.system",
-    "os.exec",
-    "socket.connect",
-)
-_HEARD = frozenset(("open", "os.listdir", "os.scandir", "ctypes.dlopen", "os.rename", *_OTHER_PROCESSES))
-"""What a witness takes of the thousands of events of a start."""
 _WRITING = os.O_WRONLY | os.O_RDWR
 _NO_FILES = ("/proc/", "/dev/", "/sys/")
 _PYTHON = os.path.dirname(os.__file__)  # its version says it all
@@ -50,19 +38,6 @@ class Witness:
         self.written: dict[str, None] = {}
         self.blind = False
         """Whether something was done whose inputs nobody knows."""
-
-    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Take an audit event."""
-        if event == "open":
-            self._open(*arguments)
-        elif event in ("os.listdir", "os.scandir"):
-            self._list(arguments[0])
-        elif event == "ctypes.dlopen":
-            self._open(arguments[0], "rb", 0)
-        elif event == "os.rename":
-            self._rename(arguments[1])
-        elif event in _OTHER_PROCESSES and not getattr(_told, "inputs", False):
-            self.blind = True
 
     def depends_on(self, path: str) -> None:
         """Take a file that is read, or may be; its first state counts."""
@@ -93,7 +68,11 @@ class Witness:
 
         return os.path.join(tempfile.gettempdir(), "")
 
-    def _open(self, path: Any, mode: str | None, flags: int) -> None:  # noqa: ARG002 - the event's
+    def _process(self, *_: Any) -> None:
+        if not getattr(_told, "inputs", False):
+            self.blind = True
+
+    def _open(self, path: Any, _mode: str | None = None, flags: int = 0) -> None:
         name = self._name(path)
         if name is None or name.endswith(".pyc"):
             return
@@ -102,12 +81,12 @@ class Witness:
         else:
             self.depends_on(name)
 
-    def _list(self, path: Any) -> None:
+    def _list(self, path: Any, *_: Any) -> None:
         name = self._name(path if path is not None else ".")
         if name is not None and name != self._here:  # where results are written
             self.depends_on(name)
 
-    def _rename(self, target: Any) -> None:
+    def _rename(self, _source: Any, target: Any, *_: Any) -> None:
         name = self._name(target)
         if name is not None and "__pycache__" not in name:
             self.written[name] = None
@@ -121,6 +100,22 @@ class Witness:
 
 
 _WITNESSES: list[Witness] = []
+_TAKEN: dict[str, Callable[..., None]] = {
+    "open": Witness._open,
+    "os.listdir": Witness._list,
+    "os.scandir": Witness._list,
+    "ctypes.dlopen": Witness._open,
+    "os.rename": Witness._rename,
+    "subprocess.Popen": Witness._process,
+    "os.fork": Witness._process,
+    "os.forkpty": Witness._process,
+    "os.posix_spawn": Witness._process,
+    "os.spawn": Witness._process,
+    "os.system": Witness._process,
+    "os.exec": Witness._process,
+    "socket.connect": Witness._process,
+}
+"""What a witness takes of the thousands of audit events of a start, and how."""
 
 
 @contextmanager
@@ -183,6 +178,7 @@ def _listen() -> None:
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _HEARD:
+    take = _TAKEN.get(event)
+    if take is not None:
         for witness in _WITNESSES:
-            witness.hear(event, arguments)
+            take(witness, *arguments)

@@ -24,7 +24,7 @@ ANY_TIME = 1 / 3
 """Mean distance of two places drawn evenly from a stretch of length one."""
 
 
-def apart(stream: LineStream, instructions: Collection[int]) -> float:
+def apart_in_time(stream: LineStream, instructions: Collection[int]) -> float:
     """Return how far apart in their lives blocks come to lines that they share: 0 in step, 1 at any time.
 
     Where sampled blocks share none, it is the share of their ways that differ: blocks that go the same way

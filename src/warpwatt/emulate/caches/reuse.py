@@ -16,7 +16,7 @@ from warpwatt.core.program import Program
 from warpwatt.core.reuse import Growth, LineStream, Reuse
 from warpwatt.emulate.caches.cut_traces import new_memory, with_returns
 from warpwatt.emulate.caches.growth import growths
-from warpwatt.emulate.caches.in_step import apart
+from warpwatt.emulate.caches.in_step import apart_in_time
 from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream, rows_of
@@ -84,7 +84,7 @@ def _with_times(growth: Growth, stream: LineStream, blocks: SampledBlocks) -> Gr
     """Return a growth that says how far apart in their lives blocks come to it, if it matters."""
     if not _is_unknown(growth, blocks):
         return growth
-    return replace(growth, apart=apart(stream, growth.instructions))
+    return replace(growth, apart=apart_in_time(stream, growth.instructions))
 
 
 def _is_unknown(growth: Growth, blocks: SampledBlocks) -> bool:

@@ -136,11 +136,8 @@ def _masked_predicates(operands: Sequence[Operand]) -> list[str]:
 def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int]:
     """Return the registers of every operand; predicates and addresses count as 1."""
     values = _value_widths(opcode, entry, operands)
-    if len(values) == 1:
-        widths = [1 if _is_flag(o) else values[0] for o in operands]
-    else:
-        each = chain(values, repeat(values[-1]))
-        widths = [1 if _is_flag(o) else next(each) for o in operands]
+    each = chain(values, repeat(values[-1]))
+    widths = [1 if _is_flag(o) else next(each) for o in operands]
     if entry.unit is Unit.TEXTURE:  # the handle, 64 bits in uniform registers
         uniform = [isinstance(o, Register) and o.name.startswith("UR") for o in operands]
         widths = [2 if u else w for u, w in zip(uniform, widths, strict=True)]
