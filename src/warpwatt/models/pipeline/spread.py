@@ -28,7 +28,8 @@ UNITS = {
     "l2": 0.20,
 }
 """By the unit that is busy all the time. Where it binds eight programs or more: about what holds 80 % of
-their rows, each program weighing the same, whichever is left out; elsewhere how far off programs are."""
+their rows, each program weighing the same, whichever is left out (of DRAM and shared memory 0.01 more, as
+applications at other clocks were held at 70 %); elsewhere how far off programs are, L2's rate apart."""
 STEEPNESS = 4
 """Power of a unit's busy share that counts as its part: at 0.84 half of the time is its own."""
 CLOCK = 0.21
