@@ -43,6 +43,15 @@ def test_a_register_that_holds_one_pointer_after_the_other_names_each_where_it_i
     assert set(data_dependence(lift(program(text))).control.values()) == {frozenset({"x"})}
 
 
+def test_arithmetic_that_only_ends_up_in_results_is_not_looked_at():
+    stored = "mul.lo.u32 %r3, %r1, 7; ld.param.u64 %rd5, [y]; st.global.u32 [%rd5], %r3;"
+    found = data_dependence(lift(program(HEAD + LOAD + f"@%p1 bra END; {stored} END: ret; }}")))
+    opcodes = [i.opcode for i in found.routine.program.instructions]
+    looked_at = {opcodes[o.instruction] for block in found.routine.blocks for o in block.operations}
+    assert "setp.eq.u32" in looked_at
+    assert "mul.lo.u32" not in looked_at
+
+
 @pytest.mark.parametrize("skipped", [1, 8, 40])
 def test_what_a_branch_skips_is_what_hangs_on_it(skipped: int):
     body = "add.u32 %r2, %r2, 1;" * skipped

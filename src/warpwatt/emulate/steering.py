@@ -53,6 +53,8 @@ class DataDependence:
 
     Attributes
     ----------
+    routine
+        What was looked at: the part that decides what the routine does, without its slow paths.
     control
         Loads that decide where threads go or which accesses are made: instruction -> pointer names.
     addresses
@@ -73,10 +75,14 @@ class DataDependence:
 @lru_cache(maxsize=64)
 def data_dependence(routine: Routine) -> DataDependence:
     """Return which loads decide where threads go and what they touch."""
-    without = without_slow_paths(routine)
-    if PRODUCTS.isdisjoint(routine.functions) and not reads_contents(control_slice(routine)):
-        return DataDependence(without.routine, {}, {}, (), (), {})
-    contents = _Contents(without.routine)
+    deciding = routine
+    if PRODUCTS.isdisjoint(routine.functions):  # else conditions that products decide are not in the slice
+        deciding = control_slice(routine)
+        if not reads_contents(deciding):
+            return DataDependence(deciding, {}, {}, (), (), {})
+    without = without_slow_paths(deciding)
+    # with slow paths cut off, what flows through them is told apart
+    contents = _Contents(without.routine, places(without.routine if without.tests else routine))
     contents.run()
     decisions = tuple(contents.decisions())
     control = frozenset().union(*(d.loads for d in decisions))
@@ -92,11 +98,13 @@ def data_dependence(routine: Routine) -> DataDependence:
 
 
 class _Contents:
-    """Which loads each value depends on, as bits: by arithmetic, through memory, by branches."""
+    """Which loads each value depends on, as bits: by arithmetic, through memory, by branches.
 
-    def __init__(self, routine: Routine) -> None:
-        self.routine = routine
-        self.where: Places = places(routine)
+    ``where`` says what addresses are made of.
+    """
+
+    def __init__(self, routine: Routine, where: Places) -> None:
+        self.routine, self.where = routine, where
         self.loads: list[int] = []
         self.bits: dict[int, int] = {}
         self.looks: dict[int, frozenset[str]] = {}
