@@ -87,6 +87,11 @@ def test_arrays_are_written_narrow_and_read_as_they_were():
         "whole": np.linspace(0, 1000, 1001),
         "broken": np.linspace(0, 1, 1001),
         "none": np.array([np.nan, np.inf]),
+        "bytes": np.arange(-128.0, 128.0),
+        "no longer bytes": np.arange(2000) // 15,
+        "less than nothing": np.array([0.0, -0.0, 1.0]),
+        "one": np.array(3.0),
+        "numbers": np.arange(300, dtype=np.int32),
     }
     payload = kept_executions._dumped(found)
     read = kept_executions._loaded(payload)

@@ -25,6 +25,8 @@ from warpwatt.storage.cache import execution_cache
 from warpwatt.storage.witness import depends_on, state
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
@@ -85,14 +87,27 @@ class _Pickler(pickle.Pickler):
         """Return how an array is made from a narrower one of the same numbers."""
         if type(value) is np.ndarray:
             for narrow in _NARROWER.get(value.dtype, ()):
-                with np.errstate(over="ignore"):
-                    held = value.astype(narrow)
-                if np.array_equal(held, value):
-                    return np.ndarray.astype, (held, value.dtype)
+                if _fits(value.reshape(-1)[:GLANCE], narrow) and _fits(value, narrow):
+                    return np.ndarray.astype, (value.astype(narrow), value.dtype)
         return NotImplemented
 
 
-_NARROWER = {np.dtype(np.int64): (np.int16, np.int32), np.dtype(np.float64): (np.float32,)}
+GLANCE = 1000
+"""Numbers looked at before all are: what does not fit in a narrow type mostly does not from the start."""
+_NARROWER: dict[np.dtype[Any], tuple[type[np.number], ...]] = {
+    np.dtype(np.int64): (np.int8, np.int16, np.int32),
+    np.dtype(np.int32): (np.int8, np.int16),
+    np.dtype(np.float64): (np.int8, np.float32),
+}
+
+
+def _fits(value: NDArray[Any], narrow: type[np.number]) -> bool:
+    """Whether an array of a type is the same to the bit when it comes back from a narrower one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        held = value.astype(narrow)
+    if not np.array_equal(held, value):
+        return False
+    return held.dtype.kind == value.dtype.kind or not np.signbit(value[value == 0]).any()
 
 
 class _Unpickler(pickle.Unpickler):

@@ -82,6 +82,8 @@ def test_a_request_to_l1_takes_its_tags_its_banks_or_its_bytes_whichever_is_long
     base, per_line = LINE_CYCLES
     costs = access_costs(streams, table(3), code, machine, known)[:, 0]
     assert costs.tolist() == [base + per_line * 32, 32.0, 4.0]
+    wanted = access_costs(streams, table(3), code, machine, known, np.array([0, 2]))[:, 0]
+    assert wanted.tolist() == [base + per_line * 32, 0.0, 4.0]
 
 
 def test_warps_that_barriers_keep_together_keep_their_own_work() -> None:

@@ -19,6 +19,7 @@ from warpwatt.core.blocks import BlockClasses
 from warpwatt.core.execution import AccessPattern
 from warpwatt.core.program import Program
 from warpwatt.core.streams import WarpStreams
+from warpwatt.models.pipeline.alike import accesses_of_different, first_alike
 from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 from warpwatt.models.pipeline.machine import settings
 from warpwatt.models.pipeline.shorten import runs
@@ -85,7 +86,7 @@ class ChipLaunch:
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
-        """Rows (load-store cycles, sectors, lines) per access of the streams."""
+        """Rows of :func:`access_costs` per access of the streams, 0 of blocks that do what others do."""
         return _costs(_Priced(self.streams, self.machine.name, id(self.accesses), self))
 
 
@@ -103,7 +104,12 @@ class _Priced:
 def _costs(key: _Priced) -> NDArray[np.float64]:
     launched = key.launched
     return access_costs(
-        launched.streams, launched.table, launched.program, launched.machine, launched.accesses
+        launched.streams,
+        launched.table,
+        launched.program,
+        launched.machine,
+        launched.accesses,
+        accesses_of_different(launched.streams),
     )
 
 
@@ -314,7 +320,7 @@ def _inputs(
         np.ascontiguousarray(streams.steps),
         streams.access_instruction,
         launched.costs,
-        _line(launched.streams, blocks),
+        first_alike(launched.streams)[_line(launched.streams, blocks)],
     )
 
 

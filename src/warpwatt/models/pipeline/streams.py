@@ -130,10 +130,11 @@ def access_costs(
     program: Program,
     machine: Machine,
     accesses: Mapping[int, AccessPattern],
+    wanted: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return rows (load-store cycles, sectors, lines, barrier object, its change) per access.
 
-    ``accesses`` by instruction, where known.
+    ``accesses`` by instruction, where known. Rows of accesses that are not ``wanted`` (None: all are) are 0.
 
     Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; an asynchronous
     copy, whose reads pass the tags and whose writes the banks, the longer of both. But for constants, which
@@ -151,12 +152,13 @@ def access_costs(
                 turns[i.index] = atomic_cycles(i, accesses[i.index])
             constant[i.index] = i.memory.space in CONSTANTS
             size[i.index] = i.memory.bytes
-    at = streams.access_instruction
+    which = slice(None) if wanted is None else wanted
+    at, lines = streams.access_instruction[which], streams.lines[which]
     base, per_line = LINE_CYCLES
-    moving = size[at] * streams.lanes / machine.l1_bytes
-    through_l1 = np.maximum(np.maximum(base + per_line * streams.lines, passes[at]), moving)
-    through_l1[streams.lines == 0] = 0.0
-    within = np.maximum(streams.wavefronts * machine.bank_cycles, turns[at])
+    moving = size[at] * streams.lanes[which] / machine.l1_bytes
+    through_l1 = np.maximum(np.maximum(base + per_line * lines, passes[at]), moving)
+    through_l1[lines == 0] = 0.0
+    within = np.maximum(streams.wavefronts[which] * machine.bank_cycles, turns[at])
     cost = np.maximum(np.maximum(through_l1, within), machine.lsu_cycles)
     textures = np.flatnonzero(table["throttle_stall"][at] == Reason.TEX_THROTTLE)
     cost[textures] = np.maximum(cost[textures], table["lsu_cycles"][at[textures]])
@@ -166,7 +168,9 @@ def access_costs(
     alone |= bulk[at]
     cost[alone] = table["lsu_cycles"][at[alone]]
     objects, changes = barrier_events(streams)
-    return np.column_stack((cost, streams.sectors, streams.lines, objects, changes))
+    rows = np.zeros((len(streams.access_instruction), 5))  # what is not written to takes no memory
+    rows[which] = np.column_stack((cost, streams.sectors[which], lines, objects[which], changes[which]))
+    return rows
 
 
 def barrier_events(streams: WarpStreams) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
