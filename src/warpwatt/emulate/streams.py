@@ -73,8 +73,8 @@ def first_accesses(trace: Trace) -> NDArray[np.intp]:
 
 
 def _sums(values: NDArray[np.float64], begins: NDArray[np.intp]) -> NDArray[np.float64]:
-    return np.add.reduceat(values, begins) if len(begins) else values
+    return np.add.reduceat(values, begins) if len(begins) < len(values) else values
 
 
 def _lanes(masks: NDArray[np.uint32], begins: NDArray[np.intp]) -> NDArray[np.uint32]:
-    return np.bitwise_or.reduceat(masks, begins) if len(begins) else masks
+    return np.bitwise_or.reduceat(masks, begins) if len(begins) < len(masks) else masks

@@ -53,7 +53,7 @@ def line_stream(
     touched = np.diff(trace.line_start)
     row = np.repeat(np.arange(len(touched)), touched)
     line = (trace.lines >> np.uint64(LINE_BITS)).astype(np.int64)
-    kind = np.array([_kind(i) for i in program.instructions], np.uint8)[trace.access_instruction][row]
+    kind = np.array([_kind(i) for i in program.instructions], np.uint8)[trace.access_instruction[row]]
     moved = bytes_per_sector(trace, program) if moved is None else moved
     full = (kind & WRITE > 0) & (moved >= SECTOR)
     return LineStream(
@@ -137,11 +137,15 @@ def first_asked(stream: LineStream) -> FirstAsked:
 def bytes_per_sector(trace: Trace, program: Program) -> NDArray[np.float64]:
     """Return for each line of a trace how many bytes its access moves per sector it touches."""
     sizes = np.array([i.memory.bytes if i.memory else 0 for i in program.instructions])
-    moved = np.bitwise_count(trace.access_mask).astype(np.int64) * sizes[trace.access_instruction]
+    lines = np.diff(trace.line_start)
+    which = np.flatnonzero(lines)  # most accesses may be of shared memory
+    if not len(which):
+        return np.zeros(0)
+    lanes = np.bitwise_count(trace.access_mask[which]).astype(np.int64)
     masks = np.bitwise_count(trace.lines & np.uint64(15)).astype(np.int64)
-    sectors = np.concatenate([[0], np.cumsum(masks)])
-    touched = sectors[trace.line_start[1:]] - sectors[trace.line_start[:-1]]
-    return np.repeat(moved / np.maximum(1, touched), np.diff(trace.line_start))
+    touched = np.add.reduceat(masks, trace.line_start[which])
+    moved = lanes * sizes[trace.access_instruction[which]]
+    return np.repeat(moved / np.maximum(1, touched), lines[which])
 
 
 def _kind(instruction: Instruction) -> int:

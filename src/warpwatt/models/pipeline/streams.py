@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.execution import AccessPattern
-from warpwatt.core.program import Access, Flow, Program, Space
+from warpwatt.core.program import Access, Flow, Instruction, Program, Space
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.codes import OBJECTS, ObjectUse, Operation, Reason, Traffic
 from warpwatt.models.pipeline.memory_pipe import BULK_COPIES, CONSTANTS
@@ -107,21 +107,29 @@ def merging_stores(streams: WarpStreams, program: Program, slot_bytes: float) ->
     it reads as many sectors of whole lines; a smaller slot takes words as they come (gpuFLOPBench,
     warpexchange).
     """
+    stores = [i for i in program.instructions if _writes_off_chip(i)]
+    at, size = streams.access_instruction, len(program.instructions)
+    columns = (streams.sectors, streams.lanes, streams.lines) if stores else ()
+    sums = [np.bincount(at, column, size) for column in columns]
     found = {}
-    for i in program.instructions:
-        memory = i.memory
-        if memory is None or memory.access is not Access.STORE:
+    for i in stores:
+        sectors, lanes, lines = (float(column[i.index]) for column in sums)
+        moved = i.memory.bytes if i.memory else 0
+        if lanes * moved >= FULL * SECTOR * sectors:
             continue
-        own = streams.access_instruction == i.index
-        sectors = float(streams.sectors[own].sum())
-        stored = float(streams.lanes[own].sum()) * memory.bytes
-        if memory.space not in (Space.GLOBAL, Space.GENERIC) or stored >= FULL * SECTOR * sectors:
-            continue
-        if memory.bytes < WORD:
+        if moved < WORD:
             found[i.index] = 1.0
         elif slot_bytes > SECTOR:
-            found[i.index] = min(1.0, float(streams.lines[own].sum()) / sectors)
+            found[i.index] = min(1.0, lines / sectors)
     return found
+
+
+def _writes_off_chip(instruction: Instruction) -> bool:
+    """Whether an instruction stores to global memory."""
+    memory = instruction.memory
+    return (
+        memory is not None and memory.access is Access.STORE and memory.space in (Space.GLOBAL, Space.GENERIC)
+    )
 
 
 def access_costs(
