@@ -16,7 +16,8 @@ from warpwatt.frontend.disassembly import Disassembly, disassemble
 from warpwatt.frontend.load import load, load_kernel
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolchain import Toolkit
-from warpwatt.isa.sass import lower
+from warpwatt.isa import sass
+from warpwatt.isa.sass import lower, with_architecture
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +43,21 @@ TWO = """\
 {
     BODY
     ret;
+}
+"""
+
+PRODUCT = """
+#include <mma.h>
+using namespace nvcuda::wmma;
+__global__ void product(const half *a, const half *b, float *c) {
+    fragment<matrix_a, 16, 16, 16, half, row_major> x;
+    fragment<matrix_b, 16, 16, 16, half, col_major> y;
+    fragment<accumulator, 16, 16, 16, float> z;
+    fill_fragment(z, 0.0f);
+    load_matrix_sync(x, a, 16);
+    load_matrix_sync(y, b, 16);
+    mma_sync(z, x, y, z);
+    store_matrix_sync(c, z, 16, mem_row_major);
 }
 """
 
@@ -150,6 +166,39 @@ def test_machine_code_nobody_reads_is_replaced_by_that_of_the_oldest_readable_ta
     assert load_kernel(saxpy, "sm_61", PTX_ONLY, name="total").sass is None
 
 
+@pytest.fixture
+def for_volta(monkeypatch: pytest.MonkeyPatch):
+    """As toolkit 12.9, which compiles for sm_70; here to code for sm_75, whose words are the same."""
+    real = compilation.compile_cuda
+
+    def compile_for_volta(source: Source, choice: ToolkitChoice, options: CompileOptions) -> Compiled:
+        made = real(source, choice, options)
+        return replace(made, target="sm_70", cubin=with_architecture(made.cubin, 70))
+
+    monkeypatch.setattr(load_module, "compile_cuda", compile_for_volta)
+
+
+@pytest.mark.usefixtures("for_volta")
+@pytest.mark.parametrize("tables", [True, False])
+def test_machine_code_of_volta_is_read_as_that_of_turing(
+    saxpy: Path, monkeypatch: pytest.MonkeyPatch, *, tables: bool
+):
+    turing = load_kernel(saxpy, "sm_75", replace(PTX_ONLY, levels=frozenset(Level)), name="total")
+    if not tables:
+        monkeypatch.setattr(sass, "known_programs", lambda _cubin: {})
+    volta = load_kernel(saxpy, "sm_70", CompileOptions(cached=False), name="total")
+    assert volta.sass.target == "sm_70"
+    assert volta.sass.instructions == turing.sass.instructions
+    assert volta.warnings == load_kernel(saxpy, "sm_70", PTX_ONLY, name="total").warnings
+
+
+@pytest.mark.usefixtures("for_volta")
+def test_turing_stands_in_for_the_tensor_cores_of_volta(tmp_path: Path):
+    file = tmp_path / "product.cu"
+    file.write_text(PRODUCT)
+    assert load_kernel(file, "sm_70").sass.target == "sm_75"
+
+
 def test_missing_refusing_and_crashing_disassembler(tmp_path: Path):
     with pytest.raises(ToolchainError, match="does not start"):
         disassemble(b"", tmp_path / "nvdisasm", PTX_ONLY)
@@ -162,10 +211,10 @@ def test_missing_refusing_and_crashing_disassembler(tmp_path: Path):
         disassemble(b"", crash, PTX_ONLY)
 
 
-def test_targets_nvdisasm_does_not_know_are_warned_about():
+def test_targets_whose_machine_code_cannot_be_read_are_warned_about():
     old = Disassembly(b"machine code", "sm_61", CompileOptions())
     assert old.program("k") is None
-    assert old.warnings == ("no SASS: nvdisasm does not know sm_61",)
+    assert old.warnings == ("no SASS: that of sm_61 cannot be read",)
 
 
 def test_without_nvdisasm_there_is_the_machine_code_that_tables_have(

@@ -17,6 +17,7 @@ from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.toolkits import FOR_PASCAL, OLDEST_TARGET, target_number
 from warpwatt.gpus import default_clocks, find
 from warpwatt.gpus.load import without_ecc
 from warpwatt.models.pipeline import Pipeline
@@ -38,7 +39,10 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, its macros, and the toolkit that compiles it (empty: the newest)."""
+    """One kernel of a source file, its macros, and the toolkit that compiles it.
+
+    Empty: the newest that compiles for the target, down to sm_50.
+    """
 
     source: Path
     kernel: str
@@ -209,7 +213,8 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
 
 @lru_cache(maxsize=16)
 def _kernel(code: Code, target: str) -> Kernel:
+    newest = FOR_PASCAL if target_number(target) < OLDEST_TARGET else ""
     options = CompileOptions(
-        defines=code.defines, include=code.include, flags=code.flags, toolkit=code.toolkit
+        defines=code.defines, include=code.include, flags=code.flags, toolkit=code.toolkit or newest
     )
     return load_kernel(code.source, target, options, code.kernel)

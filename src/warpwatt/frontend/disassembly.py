@@ -12,8 +12,10 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolkits import target_number
 from warpwatt.storage.cache import default_cache, digest
 
-OLDEST_TARGET = 75
-"""nvdisasm 13 refuses SASS of older targets."""
+OLDEST_TARGET = 70
+"""The oldest target whose SASS is read: words of Maxwell and Pascal are others."""
+_TURING = 75
+"""The oldest target that nvdisasm 13 reads; Volta's words are among its words."""
 
 
 @dataclass(eq=False)
@@ -37,7 +39,7 @@ class Disassembly:
             self.cubin = b""
         elif target_number(self.target) < OLDEST_TARGET:
             self.cubin = b""
-            self._refuse(f"nvdisasm does not know {self.target}")
+            self._refuse(f"that of {self.target} cannot be read")
 
     def program(self, name: str) -> Program | None:
         """Return a kernel's SASS; None, with a warning, where nvdisasm is needed, but missing, or fails.
@@ -69,10 +71,16 @@ class Disassembly:
             key = digest(b"nvdisasm -json", toolkit.version.encode(), self.cubin)
             self._text = default_cache().get(key) if self.options.cached else None
             if self._text is None:
-                self._text = disassemble(self.cubin, toolkit.require("nvdisasm"), self.options)
+                self._text = disassemble(self._readable(), toolkit.require("nvdisasm"), self.options)
                 if self.options.cached:
                     default_cache().put(key, self._text)
         return self._text
+
+    def _readable(self) -> bytes:
+        from warpwatt.isa.sass import with_architecture
+
+        older = target_number(self.target) < _TURING
+        return with_architecture(self.cubin, _TURING) if older else self.cubin
 
     def _refuse(self, reason: str) -> None:
         self.warnings = (*self.warnings, f"no SASS: {reason}")

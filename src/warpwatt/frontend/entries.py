@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -13,8 +14,12 @@ from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.pressure import assumed_resources, max_threads
 from warpwatt.frontend.select import plain_name
+from warpwatt.frontend.toolkits import OLDEST_TARGET as STAND_IN
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
 from warpwatt.native.demangle import demangle
+
+_TENSOR = re.compile(r"\bw?mma\.")
+"""An instruction of the tensor cores in PTX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +87,15 @@ def _entries(given: _Input) -> tuple[Entry, ...]:
 def _machine_code(
     compiled: Compiled, source: Source, choice: ToolkitChoice, options: CompileOptions
 ) -> Disassembly:
-    """Return the machine code; that for the oldest target nvdisasm reads, where the GPU is older still."""
-    target = compiled.target
-    if compiled.cubin and Level.SASS in options.levels and target_number(target) < OLDEST_TARGET:
+    """Return the machine code; that for Turing where that of the GPU is not read.
+
+    So it is before Volta, and of Volta's tensor cores: each product takes four steps, which nobody documents.
+    """
+    number = target_number(compiled.target)
+    unread = number < OLDEST_TARGET or (number < STAND_IN and _TENSOR.search(compiled.ptx) is not None)
+    if compiled.cubin and Level.SASS in options.levels and unread:
         text = replace(source, data=compiled.ptx.encode())
-        nearest = replace(choice, target=f"sm_{OLDEST_TARGET}")
+        nearest = replace(choice, target=f"sm_{STAND_IN}")
         compiled = assemble_ptx(text, nearest, options)
     return Disassembly(compiled.cubin, compiled.target, options)
 

@@ -57,6 +57,11 @@ def test_words_of_a_form_that_no_table_has_are_left_to_nvdisasm(compiled):
     assert decode(kernel, 61) is None
 
 
+def test_words_of_volta_are_those_of_turing(compiled):
+    kernel = compiled("sm_75").cubin.kernel("nothing")
+    assert decode(kernel, 70) == decode(kernel, 75) is not None
+
+
 def test_a_bit_that_nothing_printed_depends_on_must_be_as_in_programs():
     row = {
         "predicate": "",

@@ -18,7 +18,7 @@ from warpwatt.isa.sass.attributes import (
     per_symbol,
     words,
 )
-from warpwatt.isa.sass.elf import MACHINE_CUDA, Elf, Section, Symbol, read_elf
+from warpwatt.isa.sass.elf import FLAGS_OFFSET, MACHINE_CUDA, Elf, Section, Symbol, read_elf
 from warpwatt.isa.sass.image import RESERVED_SHARED, Image, read_image
 from warpwatt.isa.sass.lines import LineTable, line_tables
 
@@ -115,11 +115,28 @@ def read_cubin(data: bytes) -> Cubin:
 
 
 def _architecture(elf: Elf) -> int:
-    """Return the number after ``sm_``: in byte 1 of the flags since ABI version 8, else in byte 0."""
-    sm = elf.flags >> 8 & 0xFF if elf.abi_version >= 8 else elf.flags & 0xFF
+    """Return the number after ``sm_``."""
+    sm = elf.flags >> 8 * _byte_of_architecture(elf) & 0xFF
     if not 10 <= sm <= 200:
         raise ParseError(f"damaged cubin: its flags name the architecture sm_{sm}")
     return sm
+
+
+def _byte_of_architecture(elf: Elf) -> int:
+    """Return which byte of the flags names the architecture: 1 since ABI version 8, else 0."""
+    return int(elf.abi_version >= 8)
+
+
+def with_architecture(data: bytes, sm: int) -> bytes:
+    """Return a cubin whose flags name architecture ``sm``, for a tool that refuses its own.
+
+    Raises
+    ------
+    ParseError
+        As :func:`~warpwatt.isa.sass.elf.read_elf` raises it.
+    """
+    at = FLAGS_OFFSET + _byte_of_architecture(read_elf(data))
+    return data[:at] + bytes([sm]) + data[at + 1 :]
 
 
 def _is_entry(elf: Elf, symbol: Symbol) -> bool:

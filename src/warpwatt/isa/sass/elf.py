@@ -15,6 +15,8 @@ from warpwatt.core.errors import ParseError
 
 MACHINE_CUDA = 190
 """``EM_CUDA``, the machine number of a cubin (ELF gABI registry)."""
+FLAGS_OFFSET = 48
+"""Byte of a file at which the header's flags begin."""
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")

@@ -109,7 +109,7 @@ def test_functions_follow_the_kernel_at_their_addresses() -> None:
     assert addressed(whole) == {1}
 
 
-@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"])
+@pytest.mark.parametrize("target", ["sm_70", "sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"])
 def test_bank_0_lies_in_front_of_the_parameters(target: str) -> None:
     bank = launch_constants(target, Launch(Dim3(3, 5, 7), Dim3(32, 2, 4), dynamic_shared=48), 0x280, 11)
     words = [int.from_bytes(bank[k : k + 4], "little") for k in range(0, len(bank), 4)]

@@ -30,10 +30,11 @@ _GZIP = 16 + MAX_WBITS
 """zlib's name for the format of gzip, whose module takes longer to load."""
 _HOLE = re.compile(r"\{([a-zA-Z]+\d[^{}]*)\}")
 TABLES = {
-    75: "sm_75", 80: "sm_86", 86: "sm_86", 87: "sm_86", 89: "sm_89", 90: "sm_90",
+    70: "sm_75", 72: "sm_75", 75: "sm_75", 80: "sm_86", 86: "sm_86", 87: "sm_86", 89: "sm_89", 90: "sm_90",
     100: "sm_100", 103: "sm_100", 120: "sm_120", 121: "sm_120",
 }  # fmt: skip
-"""Architecture -> its table."""
+"""Architecture -> its table. Volta's words are Turing's: nvdisasm 12.4 prints 67,666 different words of
+225 programs for sm_70 as nvdisasm 13.5 does for sm_75, and no word but 12 P2R otherwise (branches apart)."""
 
 
 @dataclass(frozen=True, slots=True)
