@@ -44,6 +44,12 @@ def test_a_loop_is_one_run() -> None:
     assert found.instructions(4) == 10
 
 
+def test_loops_keep_their_parts_of_the_work() -> None:
+    """A hundred times one block, twenty times another: of each a tenth, at least two."""
+    found = runs([*[1] * 100, 0, *[2] * 20, 0, *[3] * 4])
+    assert found.cut(10).steps[:, 0].tolist() == [*[1] * 10, 0, *[2] * 2, 0, *[3] * 2]
+
+
 def test_of_nested_loops_the_outer_or_the_inner_one() -> None:
     """Five times (a, six times b)."""
     codes = [1, *[2] * 6] * 5

@@ -34,18 +34,16 @@ class Runs:
         return int(self.rows[:, 2].max(initial=0))
 
     def _limits(self, limit: int) -> NDArray[np.int64]:
-        """Return how often each run may repeat.
+        """Return how often each run may repeat if the longest may do so ``limit`` times: equal parts of all.
 
-        Warps that wait for one another by barrier objects keep equal parts of their loops, however far each
-        is unrolled.
+        So the short ones stay as rare beside the long ones as they are, warps end in the same order, and
+        those that wait for one another by barrier objects still meet.
         """
         times = self.rows[:, 2]
-        if self.streams.objects is None or not len(times):
-            return np.full(len(times), limit)
         return np.maximum(2, -(-times * limit // max(limit, self.most)))
 
     def instructions(self, limit: int) -> float:
-        """Return the warp instructions per block if no run repeats more than ``limit`` times."""
+        """Return the warp instructions per block if the longest run repeats ``limit`` times."""
         first, period, times = self.rows.T
         once = self.work[first + period] - self.work[first]
         left_out = (np.maximum(0, times - self._limits(limit)) * once).sum()
@@ -60,7 +58,7 @@ class Runs:
         return low
 
     def cut(self, limit: int) -> WarpStreams:
-        """Return the streams with every run cut to ``limit`` repetitions: its first ones and the last."""
+        """Return the streams, the longest run cut to ``limit`` repetitions: its first ones and the last."""
         keep = np.ones(len(self.streams.steps), bool)
         limits = self._limits(limit)
         cut = self.rows[:, 2] > limits
