@@ -100,6 +100,7 @@ constexpr Field kFields[] = {
     FIELD(Machine, check.hazards),
     FIELD(Machine, check.hazard_count),
     FIELD(Machine, check.requests_left),
+    FIELD(Machine, check.block),
     FIELD(Machine, addresses),
     FIELD(Machine, values),
     FIELD(Machine, old_values),

@@ -1,8 +1,10 @@
 #include "emulate/schedule.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "emulate/await_phase.h"
+#include "emulate/instruction_counts.h"
 #include "emulate/start_block.h"
 
 namespace warpwatt::emulate {
@@ -114,6 +116,26 @@ void make_room(Trace& trace, const Trace& whole, std::int64_t bytes) {
     trace.dropped = 0;
 }
 
+// Whether one more run finds the room that it would have if it were the first.
+bool has_room(const Trace& trace, const Trace& whole, std::int64_t bytes) {
+    const auto fits = [&](std::int64_t used, std::int64_t all, std::size_t size) {
+        return used + bytes / 3 / static_cast<std::int64_t>(size) <= all;
+    };
+    return fits(trace.step_count, whole.step_room, sizeof(TraceStep)) &&
+           fits(trace.request_count, whole.request_room, sizeof(TraceRequest)) &&
+           fits(trace.line_count, whole.line_room, sizeof(std::uint64_t));
+}
+
+void clear(const Code& code, const Totals& totals) {
+    std::fill_n(totals.executions, code.block_count, 0);
+    std::fill_n(totals.lanes, code.block_count, 0);
+    std::fill_n(totals.guarded, code.guard_count, 0);
+    std::fill_n(totals.requests, code.operation_count * kSpaces, RequestCounters{});
+}
+
+// What a trace takes in Python, about; warpwatt.emulate.budget.trace_bytes.
+std::int64_t bytes_of(const Trace& trace) { return 8 * (trace.line_count + trace.step_count); }
+
 }  // namespace
 
 }  // namespace warpwatt::emulate
@@ -145,4 +167,31 @@ void run_each_block(Machine* machine, std::int64_t instructions, std::int64_t tr
         if (machine->fault.reason == FaultReason::kPythonError) break;
     }
     machine->trace.dropped = dropped;
+}
+
+std::int64_t run_in_turn(Machine* machine, const Budget* budget, std::int64_t instructions, BlockEnd* ends,
+                         std::int64_t* executions, std::int64_t* lanes, RequestSums* sums) {
+    Trace& trace = machine->trace;
+    const Trace whole = trace;
+    Budget left = *budget;
+    std::int64_t block = 0, written = 0;
+    while (block < machine->launch.block_count) {
+        const std::int64_t room = left.trace_bytes / 4, before = bytes_of(trace);
+        if (block > 0 && (left.is_spent() || !has_room(trace, whole, room))) break;
+        machine->budget = std::max<std::int64_t>(1, left.instructions);
+        machine->clock = 0;
+        machine->check.block = block;
+        make_room(trace, whole, room);
+        clear(machine->code, machine->totals);
+        const Stop stop = Schedule(*machine).run_together(block);
+        std::int64_t* executed = executions + block * instructions;
+        count_instructions(machine, executed, lanes + block * instructions);
+        written += sum_requests(machine, sums + written);
+        ends[block++] = {stop, trace.dropped, written};
+        if (stop != Stop::kDone) break;
+        left.instructions -= std::accumulate(executed, executed + instructions, std::int64_t{0});
+        left.trace_bytes -= bytes_of(trace) - before;
+        --left.fewest;
+    }
+    return block;
 }

@@ -10,7 +10,8 @@ namespace warpwatt::emulate {
 namespace {
 
 bool is_checked(const Machine& machine, const Block& block) {
-    return machine.check.words != nullptr && block.index_in_run == 0 && machine.check.requests_left > 0;
+    return machine.check.words != nullptr && block.index_in_run == machine.check.block &&
+           machine.check.requests_left > 0;
 }
 
 void report(Machine& machine, const Hazard& found) {

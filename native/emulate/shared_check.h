@@ -1,5 +1,5 @@
 // Accesses to shared memory that no barrier orders, and reads of what nobody has written: looked for in the
-// first block of a run, as far as a budget reaches. Warps are what is told apart: lanes of a warp are in
+// one block of a run, as far as a budget reaches. Warps are what is told apart: lanes of a warp are in
 // step.
 #pragma once
 
@@ -49,6 +49,7 @@ struct SharedCheck {
     Hazard* hazards;
     std::int64_t hazard_count;
     std::int64_t requests_left;
+    std::int64_t block;  // index in the run of the one that is looked at
     std::int64_t epoch;
     std::int64_t
         barrier_target;  // where the first warp goes from the barrier of all threads; -1: nobody came

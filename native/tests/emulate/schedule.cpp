@@ -58,6 +58,32 @@ void blocks_run_one_by_one_do_not_see_each_other_end() {
     CHECK(turns == (std::vector<std::int64_t>{0, 0, 1, 1}));
 }
 
+// The second block begins although the first has taken all but what the fewest may; the third does not.
+void blocks_in_turn_end_with_the_budget() {
+    TestMachine test(64, 3);
+    turns.clear();
+    test.machine.code.dispatch = end;
+    test.machine.launch.resident_blocks = test.machine.launch.places = 1;
+    std::array<BlockEnd, 3> ends{};
+    std::array<std::int64_t, 3> executions{}, lanes{};
+    const Budget budget{1000, 0, 2, 1000, 0};
+    CHECK(run_in_turn(&test.machine, &budget, 1, ends.data(), executions.data(), lanes.data(), nullptr) == 2);
+    CHECK(turns == (std::vector<std::int64_t>{0, 1, 2, 3}));
+    CHECK(ends[1].stop == Stop::kDone && ends[1].request_sums == 0);
+    CHECK(test.machine.budget == 1000 - 20 && test.machine.clock == 20);
+}
+
+void a_block_that_does_not_end_is_the_last_in_turn() {
+    TestMachine test(32, 3);
+    test.machine.code.dispatch = spin;
+    test.machine.launch.resident_blocks = test.machine.launch.places = 1;
+    std::array<BlockEnd, 3> ends{};
+    std::array<std::int64_t, 3> executions{}, lanes{};
+    const Budget budget{1000, 0, 3, 0, 0};
+    CHECK(run_in_turn(&test.machine, &budget, 1, ends.data(), executions.data(), lanes.data(), nullptr) == 1);
+    CHECK(ends[0].stop == Stop::kInstructions);
+}
+
 void warps_take_turns() {
     TestMachine test(64);
     CHECK(run(test, spin, 3 * 4096) == Stop::kInstructions);
@@ -107,6 +133,8 @@ void a_fault_ends_the_run() {
 int main() {
     warps_run_in_order_and_blocks_one_after_the_other();
     blocks_run_one_by_one_do_not_see_each_other_end();
+    blocks_in_turn_end_with_the_budget();
+    a_block_that_does_not_end_is_the_last_in_turn();
     warps_take_turns();
     a_last_turn_is_as_long_as_the_budget();
     a_warp_that_waits_for_ever_is_a_deadlock();

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from warpwatt.emulate.budget import ENOUGH_TRACE, Budget, trace_bytes
 from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Run, Stop
 from warpwatt.emulate.scaling import concatenate, relative_error
 
@@ -16,14 +17,10 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Context
     from warpwatt.emulate.sampling import Sample
 
-ENOUGH = 1_000_000
-"""Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
 KNOWN_WELL = 0.015
 """Standard error of the grid's warp instructions, relative to them, below which no more units are needed."""
 MORE = 2_000_000
 """Warp instructions that may be spent until it is reached."""
-ENOUGH_TRACE = 0.25
-"""Share of the room for traces after which no further units are run."""
 FEWEST_UNITS = 3
 MOST_WHOLE, MOST_WHOLE_COST = 512, 250_000
 """Blocks up to which a grid is run whole, if that costs no more than so many warp instructions."""
@@ -38,6 +35,15 @@ class Start(Protocol):
 
     def each(self, blocks: Sequence[int], limits: Limits, total: int = UNBOUNDED) -> Each:
         """Run blocks one by one, each within the limits, until all have taken ``total`` warp instructions."""
+        ...
+
+
+@runtime_checkable
+class InTurn(Protocol):
+    """What runs some units faster together than one by one, with the same result."""
+
+    def in_turn(self, units: Sequence[Sequence[int]], budget: Budget) -> Sequence[Run]:
+        """Run one unit, or more, one after the other until the budget is spent or one does not end."""
         ...
 
 
@@ -116,24 +122,24 @@ def starter(engine: Engine | None, routine: Routine, context: Context, memory: D
 
 def run_units(start: Start, taken: Sample, limits: Limits) -> Sampled:
     """Run units in order until all are done, the budget is spent or one fails."""
-    left, trace_left = limits.warp_instructions, limits.trace_bytes
-    enough = left - min(ENOUGH, left)
-    units: list[int] = []
+    budget = Budget.of(limits, max(FEWEST_UNITS, taken.needed))
     runs: list[Run] = []
-    for place, blocks in enumerate(taken.units):
-        run = start(blocks, Limits(max(1, left), trace_left // 4))
-        if run.stop is not Stop.DONE:
-            return Sampled(taken, tuple(units), tuple(runs), run)
-        units.append(place)
-        runs.append(run)
-        left -= run.warp_instructions
-        if place == 0 and len(taken.units) > 1 and _whole_is_cheap(run, taken):
+    while len(runs) < len(taken.units) and not budget.spent:
+        first = not runs  # which is looked at before others are run
+        for run in _in_turn(start, taken.units[:1] if first else taken.units[len(runs) :], budget):
+            if run.stop is not Stop.DONE:
+                return Sampled(taken, tuple(range(len(runs))), tuple(runs), run)
+            runs.append(run)
+            budget = budget.after(run)
+        if first and len(taken.units) > 1 and _whole_is_cheap(runs[0], taken):
             break
-        trace_left -= trace_bytes(run)
-        spent = limits.trace_bytes - trace_left > limits.trace_bytes * ENOUGH_TRACE
-        if len(units) >= max(FEWEST_UNITS, taken.needed) and (left <= enough or spent):
-            break
-    return Sampled(taken, tuple(units), tuple(runs))
+    return Sampled(taken, tuple(range(len(runs))), tuple(runs))
+
+
+def _in_turn(start: Start, units: Sequence[Sequence[int]], budget: Budget) -> Sequence[Run]:
+    if isinstance(start, InTurn):
+        return start.in_turn(units, budget)
+    return [start(units[0], budget.limits)]
 
 
 def run_further(start: Start, found: Sampled, limits: Limits) -> Sampled:
@@ -156,11 +162,6 @@ def run_further(start: Start, found: Sampled, limits: Limits) -> Sampled:
         if min(left, trace_left) <= 0 or found.error <= KNOWN_WELL:
             break
     return found
-
-
-def trace_bytes(run: Run) -> int:
-    """Return the bytes that the trace of a run takes, about."""
-    return 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
 
 
 def _whole_is_cheap(first: Run, taken: Sample) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.emulate.native.in_turn import run_in_turn
 from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine, resident
 from warpwatt.emulate.native.records import CODES
@@ -19,6 +20,7 @@ from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Stop
 from warpwatt.native import ADDRESS, INT, address, addresses, function
 
 if TYPE_CHECKING:
+    from warpwatt.emulate.budget import Budget
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Run
@@ -96,6 +98,14 @@ class Session:
         machine.raise_pending()
         found = results(machine, CODES["stop"][Stop.DONE])
         return Each(found, tuple(STOPS[code] for code in stops.tolist()), tuple(spent.tolist()))
+
+    def in_turn(self, units: Sequence[Sequence[int]], budget: Budget) -> Sequence[Run]:
+        """Run units as :class:`~warpwatt.emulate.units.InTurn` says: several where each is a single block."""
+        blocks = tuple(int(unit[0]) for unit in units)
+        if any(len(unit) > 1 for unit in units) or resident(self.context, blocks) > 1:
+            return [self(units[0], budget.limits)]
+        machine = self._ready(blocks, Limits(budget.instructions, budget.trace_bytes))
+        return run_in_turn(machine, budget, self._on_stack)
 
     def _on_stack(self, run: Callable[[], int]) -> int:
         return _on_large_stack(run) if self._long else run()

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 STOPS = {code: Stop(name) for name, code in CODES["stop"].items()}
 _FAULTS = {code: reason for reason, code in CODES["fault"].items()}
 _HAZARDS = {code: kind for kind, code in CODES["hazard"].items() if kind != "most"}
-_SUMMED = (
-    "requests", "lanes", "sectors", "lines", "l1_passes", "wavefronts", "ideal", "collisions", "uniform",
-)  # fmt: skip
+_COLUMNS = tuple(name.rpartition(".")[2] for name in REQUEST_SUMS.names or ())
 _IRREGULAR = np.iinfo(np.int64).min
 
 
@@ -40,14 +38,14 @@ def results(machine: Machine, stop: int) -> Run:
         lanes=lanes,
         accesses=_accesses(machine),
         blocks=machine.blocks,
-        trace=_trace(machine) if machine.text.record else None,
-        fault=_fault(machine, STOPS[stop]),
-        hazards=tuple(_hazards(machine)),
+        trace=trace_of(machine, len(machine.blocks)) if machine.text.record else None,
+        fault=fault_of(machine, STOPS[stop]),
+        hazards=tuple(hazards_of(machine)),
         unknown={i: opcode for i, opcode in uncovered.items() if executions[i]},
     )
 
 
-def _hazards(machine: Machine) -> Iterator[Hazard]:
+def hazards_of(machine: Machine) -> Iterator[Hazard]:
     """Yield what was found; of barriers, the instructions behind them."""
     blocks = machine.text.routine.blocks
     for found in machine.hazards[: int(machine.record["check.hazard_count"])]:
@@ -59,7 +57,7 @@ def _hazards(machine: Machine) -> Iterator[Hazard]:
 
 def end_of(machine: Machine, stop: int) -> tuple[Stop, Fault | None]:
     """Return why a run ended, and where it went wrong if it did."""
-    return STOPS[stop], _fault(machine, STOPS[stop])
+    return STOPS[stop], fault_of(machine, STOPS[stop])
 
 
 def _instructions(machine: Machine) -> tuple[Array, Array]:
@@ -74,20 +72,21 @@ def _accesses(machine: Machine) -> AccessCounts:
     """Return the sums by instruction and space."""
     rows = np.empty(machine.counters.size, REQUEST_SUMS)
     rows = rows[: _sum_requests()(machine.address, *addresses(rows))]
-    regular = rows["counters.stride_state"] == CODES["stride"]["regular"]
-    return AccessCounts(
-        instruction=rows["instruction"].copy(),
-        space=rows["space"].copy(),
-        stride=np.where(regular, rows["counters.stride"], _IRREGULAR),
-        slot=rows["counters.slot"].copy(),
-        **{name: rows[f"counters.{name}"].copy() for name in _SUMMED},
-    )
+    return AccessCounts(**columns_of(rows))
 
 
-def _trace(machine: Machine) -> Trace:
-    """Return the events of the run, warp by warp."""
+def columns_of(rows: Array) -> dict[str, Array]:
+    """Return the columns of request sums by the names that they have in :class:`AccessCounts`."""
+    table = rows.view(np.int64).reshape(-1, len(_COLUMNS)).T.copy()
+    columns = dict(zip(_COLUMNS, table, strict=True))
+    columns["stride"][columns.pop("stride_state") != CODES["stride"]["regular"]] = _IRREGULAR
+    return columns
+
+
+def trace_of(machine: Machine, blocks: int) -> Trace:
+    """Return the events of the blocks that were run, so many, warp by warp."""
     record = machine.record
-    warps = len(machine.blocks) * int(record["launch.warps_per_block"])
+    warps = blocks * int(record["launch.warps_per_block"])
     steps, accesses, lines = (int(record[f"trace.{name}_count"]) for name in ("step", "request", "line"))
     arrays, places = _allocate(
         step_start=(warps + 1, np.int64),
@@ -123,7 +122,7 @@ def _allocate(**arrays: tuple[int, type[np.generic]]) -> tuple[dict[str, Array],
     return made, [base + start for start in starts[:-1]]
 
 
-def _fault(machine: Machine, stop: Stop) -> Fault | None:
+def fault_of(machine: Machine, stop: Stop) -> Fault | None:
     """Return where the run went wrong, or the first thread that waits for ever."""
     if stop is Stop.DEADLOCK:
         return _stuck(machine)
