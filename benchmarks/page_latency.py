@@ -1,6 +1,7 @@
 """How soon the server answers the page: ``python -m benchmarks.page_latency [FILE.cu]``.
 
-A client asks a warm server of one worker through HTTP. CPU is that of the server and all it starts, from the
+A client asks a warm server of one worker through HTTP, as the page does: *first* is when the predictions are
+there, *wall* when they have advice and a report. CPU is that of the server and all it starts, from the
 request to its answer; memory is what they have resident at the end, shared pages counted once per process.
 """
 
@@ -16,6 +17,8 @@ from typing import Any
 
 import httpx
 import psutil
+
+from warpwatt.server.web.pieces import PIECES
 
 SAMPLES = 5
 FIRST = 63
@@ -64,21 +67,23 @@ def _measure(url: str, process: subprocess.Popen[str], body: dict[str, Any]) -> 
     root = psutil.Process(process.pid)
     with httpx.Client(base_url=url, timeout=600) as client:
         _sample(client, root, body)
-        print(f"{'median of ' + str(SAMPLES):<36}{'wall s':>8}{'CPU s':>8}")
+        print(f"{'median of ' + str(SAMPLES):<36}{'first s':>8}{'wall s':>8}{'CPU s':>8}")
         for name, change in SCENES.items():
             taken = [_sample(client, root, change(body, number)) for number in range(SAMPLES)]
-            wall, cpu = (statistics.median(column) for column in zip(*taken, strict=True))
-            print(f"{name:<36}{wall:>8.3f}{cpu:>8.3f}", flush=True)
+            medians = (statistics.median(column) for column in zip(*taken, strict=True))
+            print(f"{name:<36}" + "".join(f"{each:>8.3f}" for each in medians), flush=True)
     resident = sum(one.memory_info().rss for one in (root, *root.children(recursive=True)))
     print(f"resident: {resident / 2**20:.0f} MiB")
 
 
-def _sample(client: httpx.Client, root: psutil.Process, body: dict[str, Any]) -> tuple[float, float]:
-    """Return the seconds to an answer, and those of computing."""
+def _sample(client: httpx.Client, root: psutil.Process, body: dict[str, Any]) -> tuple[float, float, float]:
+    """Return the seconds to the first piece of an answer, to the last one, and those of computing."""
     before, start = _computing(root), time.perf_counter()
-    answer = client.post("/api/v1/predict", json=body)
-    assert answer.is_success, answer.text
-    return time.perf_counter() - start, _computing(root) - before
+    asked = client.stream("POST", "/api/v1/predict", json=body, headers={"accept": PIECES})
+    with asked as answer:
+        assert answer.is_success, answer.read()
+        seconds = [time.perf_counter() - start for chunk in answer.iter_bytes() if chunk.endswith(b"\x1e")]
+    return seconds[0], seconds[-1], _computing(root) - before
 
 
 def _computing(root: psutil.Process) -> float:

@@ -1,6 +1,7 @@
 """What runs in a process of its own: walls first, then one task, its answer as JSON through a pipe.
 
-The answer is ``{"good": ...}``, ``{"error": ...}`` for what the user can mend, or ``{"crash": traceback}``.
+Before it may come ``{"early": ...}``, once: what is known while the task works on. The answer is
+``{"good": ...}``, ``{"error": ...}`` for what the user can mend, or ``{"crash": traceback}``.
 The parent only parses JSON: it trusts no object that this process might have been made to send.
 """
 
@@ -36,17 +37,29 @@ class SideError(Exception):
 
 
 def main(
-    pipe: Connection, work: str, task: str, request: dict[str, Any], folder: str, limits: Limits
+    pipe: Connection,
+    work: str,
+    task: str,
+    request: dict[str, Any],
+    folder: str,
+    limits: Limits,
+    *,
+    early: bool = False,
 ) -> None:
     """Confine this process to ``folder``, do a task of the module ``work``, send its answer.
 
-    The module has ``TASKS`` (name to function of a request, its limits and whether the walls keep files
-    away) and ``reach(folder)``, its walls. It is loaded before the fork.
+    The module has ``TASKS`` (name to function of a request, its limits, whether the walls keep files away,
+    and what sends an early answer: None unless ``early``) and ``reach(folder)``, its walls. It is loaded
+    before the fork.
     """
+
+    def tell(found: dict[str, Any]) -> None:
+        pipe.send_bytes(json.dumps({"early": found}).encode())
+
     try:
         module = import_module(work)
         confined = _enter(module.reach(Path(folder)), limits)
-        answer = {"good": module.TASKS[task](request, limits, confined)}
+        answer = {"good": module.TASKS[task](request, limits, confined, tell if early else None)}
     except SideError as error:
         answer = {"error": {**described(error.error), "side": error.side}}
     except WarpWattError as error:

@@ -12,10 +12,11 @@ import logging
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ WATCH_SECONDS = 0.05
 """How often a worker's memory is looked at."""
 
 log = logging.getLogger("warpwatt.serve")
+Early = Callable[[dict[str, Any]], object]
+"""Hears what a task knows before its answer."""
 
 
 class BusyError(Exception):
@@ -59,10 +62,18 @@ class Worker(ChildProcess):
     """A process at work in a folder of its own."""
 
     def __init__(
-        self, context: BaseContext, work: str, task: str, request: dict[str, Any], limits: Limits
+        self,
+        context: BaseContext,
+        work: str,
+        task: str,
+        request: dict[str, Any],
+        limits: Limits,
+        *,
+        early: bool = False,
     ) -> None:
         self.folder = tempfile.mkdtemp(prefix="warpwatt-serve-")
-        super().__init__(context, child.main, work, task, request, self.folder, limits)
+        main = partial(child.main, early=early)
+        super().__init__(context, main, work, task, request, self.folder, limits)
 
     def end(self, seconds: float | None = 5.0) -> None:
         """End it and what it has started, and remove its folder."""
@@ -113,8 +124,8 @@ class Pool:
             await asyncio.to_thread(worker.end)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def run(self, task: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer of a task.
+    async def run(self, task: str, request: dict[str, Any], early: Early | None = None) -> dict[str, Any]:
+        """Return the answer of a task; ``early`` hears what the task knows before, once at most.
 
         Cancelling the call ends the worker.
 
@@ -130,7 +141,7 @@ class Pool:
             If the worker failed.
         """
         async with self._reserve_worker():
-            answer = await self._worker(task, request)
+            answer = await self._worker(task, request, early)
         if "good" in answer:
             good: dict[str, Any] = answer["good"]
             return good
@@ -155,14 +166,16 @@ class Pool:
             self.running -= 1
             self._free_workers.release()
 
-    async def _worker(self, task: str, request: dict[str, Any]) -> dict[str, Any]:
+    async def _worker(self, task: str, request: dict[str, Any], early: Early | None) -> dict[str, Any]:
         """Run a worker to its end, whatever that is, and leave nothing of it behind."""
-        worker = Worker(self._context, self.work, task, request, self.limits)
+        worker = Worker(self._context, self.work, task, request, self.limits, early=early is not None)
         loop = asyncio.get_running_loop()
+        told = early and (lambda found: loop.call_soon_threadsafe(early, found))
         self._alive.add(worker)
         try:
             await loop.run_in_executor(self._threads, worker.start)
-            received = loop.run_in_executor(self._threads, _received, worker.connection, self.limits.answer)
+            receive = partial(_received, worker.connection, self.limits.answer, told)
+            received = loop.run_in_executor(self._threads, receive)
             return await self._watched(worker, received)
         finally:
             await asyncio.shield(loop.run_in_executor(None, worker.end))
@@ -187,10 +200,13 @@ class Pool:
                 )
 
 
-def _received(pipe: Connection, most: int) -> dict[str, Any]:
+def _received(pipe: Connection, most: int, early: Callable[..., object] | None) -> dict[str, Any]:
     """Return what a worker sends; JSON, because a hostile pickle would run here."""
     try:
         answer: dict[str, Any] = json.loads(pipe.recv_bytes(most))
+        if early is not None and "early" in answer:
+            early(answer["early"])
+            answer = json.loads(pipe.recv_bytes(most))
     except (EOFError, OSError) as error:
         return {"crash": f"the worker died: {error!r}"}
     return answer

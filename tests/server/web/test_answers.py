@@ -10,7 +10,7 @@ import pytest
 
 from warpwatt.server.web.app import create_app
 from warpwatt.server.web.settings import Settings
-from warpwatt.workers.pool import Pool, RefusedError
+from warpwatt.workers.pool import Early, Pool, RefusedError
 
 REFUSED = {"kind": "InputError", "message": "no", "hint": "", "file": None, "line": None, "details": []}
 
@@ -26,7 +26,7 @@ class Counting(Pool):
     async def stop(self) -> None:
         pass
 
-    async def run(self, task: str, request: dict[str, Any]) -> dict[str, Any]:
+    async def run(self, task: str, request: dict[str, Any], _: Early | None = None) -> dict[str, Any]:
         self.asked.append(task)
         if request["source"] == "bad":
             raise RefusedError(REFUSED | {"exit_code": 1})

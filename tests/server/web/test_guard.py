@@ -61,7 +61,7 @@ def test_own_pages_and_programs_pass(client, url):
 
 
 def test_pages_refer_to_nothing_outside(client):
-    for path in ("/", "/page.css", "/page.js", "/editor.js", "/launch.js", "/results.js"):
+    for path in ("/", "/page.css", "/page.js", "/pieces.js", "/editor.js", "/launch.js", "/results.js"):
         text = client.get(path).text
         assert "http" not in text.replace("http://www.w3.org/", ""), path
         assert "innerHTML" not in text, path

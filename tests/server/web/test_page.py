@@ -53,7 +53,7 @@ def compiled(page, text, side="before"):
 
 
 def predicted(page):
-    page.locator("#results:not([hidden], .stale)").wait_for()
+    page.locator("#results:not([hidden], .stale, [aria-busy=true])").wait_for()
     frame = page.frame_locator("#report")
     frame.locator("h1").wait_for()
     return frame

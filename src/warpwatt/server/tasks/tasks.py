@@ -8,6 +8,7 @@ from operator import truediv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.compose import Choice, advised
 from warpwatt.core.arguments import Buffer, Fill
 from warpwatt.core.errors import ArgumentError, InputError, UsageError, WarpWattError
 from warpwatt.core.estimate import Estimate
@@ -23,6 +24,7 @@ from warpwatt.render import html
 from warpwatt.render import json as json_format
 from warpwatt.render.context import Context
 from warpwatt.render.document import prediction_document
+from warpwatt.request.choices import model_choice
 from warpwatt.request.launch_text import LaunchText, launch_of
 from warpwatt.request.launches import launch_texts, requests
 from warpwatt.request.options import CompilationOptions, ModelOptions
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TASKS", "compare", "kernels", "predict", "reach", "walls"]
 
+Tell = Callable[[dict[str, Any]], None] | None
+"""Sends what is known before the answer; None: nobody asks for it."""
+Answer = tuple[Prediction, Choice]
 DEFAULT_NAME = "kernel.cu"
 DEFAULT_GPUS = ("h200",)
 
@@ -71,7 +76,7 @@ class UntrustedSession(Session):
         return {target: own_lines(kernel, source) for target, kernel in found.items()}
 
 
-def kernels(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:
+def kernels(request: dict[str, Any], limits: Limits, confined: bool, _: Tell = None) -> dict[str, Any]:
     """Return the kernels of a source, their parameters, and the launches that its comments describe."""
     source = _source(request)
     session = _session(request, source, limits, confined=confined, levels=("ptx",))
@@ -87,18 +92,24 @@ def kernels(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
     }
 
 
-def predict(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:
-    """Return ``document`` (the JSON of predictions) and ``report`` (the page)."""
+def predict(request: dict[str, Any], limits: Limits, confined: bool, tell: Tell = None) -> dict[str, Any]:
+    """Return ``document`` (the JSON of predictions) and ``report`` (the page).
+
+    ``tell`` hears ``document`` without advice before.
+    """
     source = _source(request)
     notes: list[str] = []
-    found = _predictions(request, source, limits, notes, confined=confined)
+    answers = _answers(request, source, limits, notes, confined=confined)
+    if tell is not None:
+        tell({"document": json_format.dump(_document([prediction for prediction, _ in answers], notes))})
+    found = _predictions(request, answers)
     return {
         "document": json_format.dump(_document(found, notes)),
         "report": html.render(found, _context(found, (source,))),
     }
 
 
-def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:
+def compare(request: dict[str, Any], limits: Limits, confined: bool, _: Tell = None) -> dict[str, Any]:
     """Return the same for two kernels on the same GPUs, and what changed from the first to the second."""
     shared = {key: value for key, value in request.items() if key not in ("before", "after")}
     notes: list[str] = []
@@ -107,7 +118,7 @@ def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
         own = {**shared, **request[side]}
         try:
             source = _source(own)
-            sides[side] = _predictions(own, source, limits, notes, confined=confined)
+            sides[side] = _predictions(own, _answers(own, source, limits, notes, confined=confined))
         except WarpWattError as error:
             raise SideError(side, error) from error
         sources.append(source)
@@ -119,12 +130,12 @@ def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
     return {"document": json_format.dump(document), "report": html.render(both, _context(both, sources))}
 
 
-def walls(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: ARG001 - as TASKS
+def walls(_: dict[str, Any], __: Limits, confined: bool, ___: Tell = None) -> dict[str, Any]:
     """Return whether the system keeps files from this process."""
     return {"confined": confined}
 
 
-TASKS: Mapping[str, Callable[[dict[str, Any], Limits, bool], dict[str, Any]]] = {
+TASKS: Mapping[str, Callable[[dict[str, Any], Limits, bool, Tell], dict[str, Any]]] = {
     "kernels": kernels,
     "predict": predict,
     "compare": compare,
@@ -174,16 +185,16 @@ def _session(
             power_limit=request.get("power_limit"),
         ),
         machine_code=not levels,
-        advice=request.get("advice", True),
         notify=notify,
         limits=limits,
         confined=confined,
     )
 
 
-def _predictions(
+def _answers(
     request: dict[str, Any], source: Source, limits: Limits, notes: list[str], *, confined: bool
-) -> tuple[Prediction, ...]:
+) -> tuple[Answer, ...]:
+    """Return predictions without advice, each with the models that made it."""
     session = _session(request, source, limits, confined=confined, notify=notes.append)
     launch = launch_of(request.get("launch", {}))
     wanted = requests(source, launch, defines=session.compilation.define)
@@ -195,7 +206,18 @@ def _predictions(
             f"{count} predictions at once, at most {limits.predictions} are made here",
             hint="name fewer GPUs, or describe fewer launches",
         )
-    return session.run(launch)
+
+    def answer(request_: Request, kernel: Kernel, gpu: Gpu) -> Answer:
+        choice = model_choice(session.modelling, request_.loop_counts)
+        return session.predict_request(request_, kernel, gpu), choice
+
+    return session.map(answer, launch)
+
+
+def _predictions(request: dict[str, Any], answers: Iterable[Answer]) -> tuple[Prediction, ...]:
+    """Return the predictions, with advice if it is asked for."""
+    wanted = request.get("advice", True)
+    return tuple(advised(prediction, choice) if wanted else prediction for prediction, choice in answers)
 
 
 def _check_launch(request: Request, limits: Limits) -> None:

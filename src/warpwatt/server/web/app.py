@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from warpwatt.server.web import listings
 from warpwatt.server.web.answers import Answers
 from warpwatt.server.web.guard import Guard
 from warpwatt.server.web.openapi import API, document
+from warpwatt.server.web.pieces import PIECES, in_pieces, preferred
 from warpwatt.server.web.problems import Problem, of_error, of_status
 from warpwatt.server.web.reports import Reports
 from warpwatt.server.web.walls import with_banner
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from warpwatt.server.web.settings import Settings
+    from warpwatt.workers.pool import Early
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -50,6 +52,7 @@ STATIC = {
     "/editor.js": ("editor.js", "text/javascript"),
     "/colours.js": ("colours.js", "text/javascript"),
     "/permalink.js": ("permalink.js", "text/javascript"),
+    "/pieces.js": ("pieces.js", "text/javascript"),
     "/api": ("api.html", "text/html"),
     "/launch.js": ("launch.js", "text/javascript"),
     "/results.js": ("results.js", "text/javascript"),
@@ -109,22 +112,34 @@ def _answering(task: str) -> Callable[[Request], Any]:
 
     async def answer(request: Request) -> Response:
         body = await read(request, schema, request.app.state.settings)
+        kind = preferred(request.headers.get("accept", ""))
+        if kind == PIECES:
+            return await in_pieces(partial(_done, request, task, body), partial(_kept_report, request))
         made = await _done(request, task, body)
-        report = made["report"].encode()
-        if _prefers_page(request.headers.get("accept", "")):
-            return _page(request, report)
-        link = f'<{API}/reports/{request.app.state.reports.put(report)}>; rel="alternate"; type="text/html"'
+        if kind == "text/html":
+            return _page(request, made["report"].encode())
+        link = f'<{_kept_report(request, made["report"])}>; rel="alternate"; type="text/html"'
         return Response(made["document"], media_type="application/json", headers={"link": link})
 
     return answer
 
 
-async def _done(request: Request, task: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return a worker's answer, or the one that was given before; its work ends when the client goes away."""
+def _kept_report(request: Request, report: str) -> str:
+    """Keep a report; return its address."""
+    return f"{API}/reports/{request.app.state.reports.put(report.encode())}"
+
+
+async def _done(
+    request: Request, task: str, body: dict[str, Any], early: Early | None = None
+) -> dict[str, Any]:
+    """Return a worker's answer, or the one that was given before; its work ends when the client goes away.
+
+    ``early`` hears what the worker knows before.
+    """
     answers: Answers = request.app.state.answers
     if (known := answers.get(task, body)) is not None:
         return known
-    work = asyncio.ensure_future(request.app.state.pool.run(task, body))
+    work = asyncio.ensure_future(request.app.state.pool.run(task, body, early))
     work.add_done_callback(
         lambda ended: ended.cancelled() or ended.exception()
     )  # heard, even if nobody waits
@@ -161,17 +176,6 @@ async def _gone(request: Request) -> None:
     """Return when the client has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _prefers_page(accept: str) -> bool:
-    """Return whether a client asks for HTML before JSON.
-
-    >>> _prefers_page("text/html,application/xhtml+xml"), _prefers_page("*/*")
-    (True, False)
-    """
-    kinds = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
-    known = [kind for kind in kinds if kind in ("text/html", "application/json")]
-    return known[:1] == ["text/html"]
 
 
 # -- pages --------------------------------------------------------------------------------------------

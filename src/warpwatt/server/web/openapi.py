@@ -66,13 +66,15 @@ def document() -> dict[str, Any]:
 
 def _paths() -> dict[str, Any]:
     report = {"text/html": {"schema": {"type": "string"}}}
+    told = "JSON texts: the predictions without advice, then with it and the report's address, or a problem"
+    pieces = {"application/json-seq": {"schema": {"type": "string", "description": told}}}
     return {
         f"{API}/kernels": _post(
             "kernels", "Kernels of a source, their parameters, the launches it describes", "Kernels"
         ),
-        f"{API}/predict": _post("predict", "Predict launches of a kernel", "Predictions", report),
+        f"{API}/predict": _post("predict", "Predict launches of a kernel", "Predictions", report | pieces),
         f"{API}/compare": _post(
-            "compare", "Predict two kernels and what changed between them", "Comparison", report
+            "compare", "Predict two kernels and what changed between them", "Comparison", report | pieces
         ),
         f"{API}/reports/{{id}}": {
             "get": {

@@ -2,6 +2,7 @@
 import { Editor, element } from "./editor.js";
 import { Launch } from "./launch.js";
 import { read, write } from "./permalink.js";
+import { pieces } from "./pieces.js";
 import { save, showChanges, showPredictions, si } from "./results.js";
 
 const API = "/api/v1";
@@ -16,9 +17,9 @@ class Refused extends Error {
   }
 }
 
-async function ask(path, body, signal) {
+async function ask(path, body, signal, kind = "application/json") {
   const options = body === undefined ? { signal } : {
-    method: "POST", signal, headers: { "Content-Type": "application/json", Accept: "application/json" }, body: JSON.stringify(body),
+    method: "POST", signal, headers: { "Content-Type": "application/json", Accept: kind }, body: JSON.stringify(body),
   };
   const answer = await fetch(API + path, options);
   if (answer.ok) return answer;
@@ -194,9 +195,14 @@ async function predict(asked = true) {
   const own = work = new AbortController();
   busy(true);
   try {
-    const answer = await ask(comparing() ? "/compare" : "/predict", body, own.signal);
-    const found = await answer.json();
-    if (own === work) show(found, /<([^>]+)>/.exec(answer.headers.get("link") || "")[1], asked);
+    const answer = await ask(comparing() ? "/compare" : "/predict", body, own.signal, "application/json-seq");
+    let first = asked;
+    for await (const piece of pieces(answer.body)) {
+      if (own !== work) return;
+      if (piece.problem) throw new Refused(piece.problem);
+      show(piece.document, piece.report, first);
+      first = false;
+    }
   } catch (error) {
     if (error.name !== "AbortError" && own === work) report(error);
   } finally {
@@ -230,6 +236,7 @@ function busy(on) {
   $("progress").textContent = on ? "Compiling, emulating, predicting …" : "";
 }
 
+// Without the address of a report: what is known before it and the advice.
 function show(found, url, asked) {
   last = { found, url };
   outdated(false);
@@ -238,8 +245,13 @@ function show(found, url, asked) {
   $("results-title").textContent = found.changes ? "What changed" : "Prediction";
   const notes = found.changes ? [...found.before.notes] : found.notes;
   $("notes").replaceChildren(...notes.map((note) => element("li", note)));
-  $("report").src = url;
-  $("open-report").href = url;
+  $("results").setAttribute("aria-busy", String(!url));
+  if (url) {
+    $("report").src = url;
+    $("open-report").href = url;
+  } else {
+    $("progress").textContent = "Predicting what changes would bring …";
+  }
   $("results").hidden = false;
   if (!asked) return;
   $("results").focus({ preventScroll: true });
