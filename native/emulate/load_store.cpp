@@ -10,6 +10,7 @@
 #include "emulate/request.h"
 #include "emulate/resolved_lanes.h"
 #include "emulate/run_time.h"
+#include "vectors.h"
 
 namespace warpwatt::emulate {
 
@@ -71,7 +72,57 @@ unsigned char* contiguous_host(const Request& request) {
     return region.base + offset;
 }
 
+// Whether all lanes' accesses are one.
+WARPWATT_WIDE_VECTORS bool are_one(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes) {
+    const std::uint64_t first = addresses[first_lane(lanes)];
+    std::uint64_t wrong = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const std::uint64_t on = -static_cast<std::uint64_t>(lanes >> lane & 1);
+        wrong |= (addresses[lane] ^ first) & on;
+    }
+    return wrong == 0;
+}
+
+// Checks and counts a load of one address by all lanes, not from local memory; returns where it lies on the
+// host, null if it is at fault.
+const unsigned char* load_one(const Request& request, Space space, LaneMask lanes, std::uint64_t address) {
+    const auto& [machine, warp, operation, _] = request;
+    const Region region = region_of(machine, warp, operation, space, address);
+    const unsigned char* host =
+        host_address(machine, warp, operation, space, region, first_lane(lanes), address);
+    if (host == nullptr) return nullptr;
+    check_shared(machine, warp, operation, lanes, Touch::kRead);
+    count_uniform(request, space, lanes, address);
+    return host;
+}
+
+// Gives all lanes the elements at one address.
+template <std::size_t kBytes>
+void spread(const unsigned char* memory, LaneMask lanes, int count, unsigned char* values) {
+    for (int element = 0; element < count; ++element)
+        for_each_lane(lanes, [&](int lane) {
+            std::memcpy(values + (element * kLanes + lane) * kBytes, memory + element * kBytes, kBytes);
+        });
+}
+
+// Loads one address for all lanes, whether they do.
+bool load_together(const Request& request, LaneMask lanes) {
+    const MemoryOperation& operation = request.operation;
+    const std::uint64_t first = request.machine.addresses[first_lane(lanes)];
+    const Space space = actual_space(operation.space, first);
+    if (space != Space::kGlobal && space != Space::kShared) return false;
+    if (operation.atomic != AtomicOperation::kNone || !are_one(request.machine.addresses, lanes))
+        return false;
+    const unsigned char* host = load_one(request, space, lanes, first);
+    if (host != nullptr && !operation.probe)
+        with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
+            spread<kBytes>(host, lanes, operation.count, request.machine.value_bytes());
+        });
+    return true;
+}
+
 void move(const Request& request, LaneMask lanes, Direction direction) {
+    if (direction == Direction::kLoad && load_together(request, lanes)) return;
     const MemoryOperation& operation = request.operation;
     unsigned char* values = request.machine.value_bytes();
     const Touch touch = direction == Direction::kLoad ? Touch::kRead : Touch::kWrite;
@@ -119,11 +170,6 @@ void load_uniform(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes
     }
     machine->addresses.fill(address);
     const Space space = actual_space(operation.space, address);
-    const Region region = region_of(*machine, *warp, operation, space, address);
-    const unsigned char* host =
-        host_address(*machine, *warp, operation, space, region, first_lane(lanes), address);
-    if (host == nullptr) return;
-    check_shared(*machine, *warp, operation, lanes, Touch::kRead);
-    if (!operation.probe) std::memcpy(machine->value_bytes(), host, operation.bytes);
-    count_uniform(request, space, lanes, address);
+    const unsigned char* host = load_one(request, space, lanes, address);
+    if (host != nullptr && !operation.probe) std::memcpy(machine->value_bytes(), host, operation.bytes);
 }

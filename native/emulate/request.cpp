@@ -52,7 +52,7 @@ int count_one_address(const Request& request, Space space, LaneMask lanes, std::
     const bool neighbours = lanes & lanes >> 1;
     sums.add_request(lanes, neighbours ? 0 : kNoNeighbours, slot_of(request.operation, space, address));
     ++sums.uniform;
-    const int passes = bytes >= kWidest ? wavefronts(request.machine.addresses, lanes, bytes) : 1;
+    const int passes = bytes >= kWidest ? wavefronts_of_one(lanes, bytes) : 1;
     if (space == Space::kGlobal) {
         const std::int64_t sectors = divide_up(bytes, kSectorBytes);
         sums.sectors += sectors;

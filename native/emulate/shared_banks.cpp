@@ -39,11 +39,24 @@ bool paired(const Addresses& addresses, LaneMask lanes, int distance) {
     return true;
 }
 
+// Words that a lane accesses, and groups of lanes that are served one after the other where neighbours
+// differ.
+int words_of(std::int64_t bytes) { return std::max(1, static_cast<int>(bytes >> kWordShift)); }
+int groups_of(int words) { return std::min(words, 4); }
+
 }  // namespace
 
+int wavefronts_of_one(LaneMask lanes, std::int64_t bytes) {
+    const int words = words_of(bytes), passes = (words + kBanks - 1) / kBanks;
+    const int groups = std::max(1, groups_of(words) / 2);
+    if (groups == 1) return lanes ? passes : 0;
+    constexpr LaneMask kHalfWarp = 0xFFFF;
+    return (lanes & kHalfWarp ? passes : 0) + (lanes & ~kHalfWarp ? passes : 0);
+}
+
 int wavefronts(const Addresses& addresses, LaneMask lanes, std::int64_t bytes) {
-    const int words = std::max(1, static_cast<int>(bytes >> kWordShift));
-    int groups = std::min(words, 4);
+    const int words = words_of(bytes);
+    int groups = groups_of(words);
     if (groups > 1 && (paired(addresses, lanes, 1) || paired(addresses, lanes, 2))) groups /= 2;
     if (groups == 1) return fullest_bank(addresses, lanes, words);
     const int lanes_per_group = kLanes / groups;

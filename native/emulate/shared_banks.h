@@ -13,4 +13,7 @@ namespace warpwatt::emulate {
 // 2) have the same address (warpwatt.program.transactions cites the sources).
 int wavefronts(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, std::int64_t bytes);
 
+// The same of lanes with one address.
+int wavefronts_of_one(LaneMask lanes, std::int64_t bytes);
+
 }  // namespace warpwatt::emulate

@@ -68,6 +68,29 @@ void what_is_stored_contiguously_is_loaded_lane_by_lane() {
     }
 }
 
+// The last lane reads elsewhere in the one machine, and is off in the other.
+void lanes_with_one_address_load_what_they_do_one_by_one() {
+    for (const Space space : {Space::kGlobal, Space::kShared, Space::kLocal, Space::kConstant}) {
+        TestMachine together, apart;
+        for (TestMachine* test : {&together, &apart}) {
+            number_words(*test);
+            test->set_operation(space, 4, 4);
+            test->set_addresses(space == Space::kGlobal ? kBuffer + 48 : 48, 0);
+        }
+        apart.machine.addresses[31] += 1 << 4;
+        load_lanes(&together.machine, &together.warp(), 0, kAllLanes >> 1);
+        load_lanes(&apart.machine, &apart.warp(), 0, kAllLanes);
+        for (int element = 0; element < 4; ++element) {
+            for (int lane = 0; lane < 31; ++lane)
+                CHECK(value(together, element, lane) == value(apart, element, lane));
+            CHECK(value(together, element, 31) == 0);
+        }
+        CHECK(together.counted(space).uniform == 1);
+        CHECK(apart.counted(space).uniform == 0);
+        CHECK(together.machine.trace.requests[0].wavefronts == (space == Space::kShared ? 2 : 0));
+    }
+}
+
 void one_address_is_loaded_once() {
     TestMachine test;
     number_words(test);
@@ -153,6 +176,7 @@ int main() {
     lanes_that_are_off_load_zero();
     the_last_lane_prevails_where_several_store();
     what_is_stored_contiguously_is_loaded_lane_by_lane();
+    lanes_with_one_address_load_what_they_do_one_by_one();
     one_address_is_loaded_once();
     a_probe_moves_nothing_but_is_checked_and_counted();
     misaligned_lanes_are_at_fault_side_by_side_or_not();

@@ -50,6 +50,12 @@ void lanes_that_are_off_need_nothing() {
     CHECK(passes(16, [](int lane) { return lane * 16; }, 0x00FF00FF) == 2);  // two quarters are empty
 }
 
+void lanes_with_one_address_need_no_look_at_the_banks() {
+    for (const std::int64_t bytes : {1, 2, 4, 8, 12, 16, 32, 64, 256, 512})
+        for (const LaneMask lanes : {0U, 1U, 0xF0U, 0x8001U, 0xFFFFU, 0x10000U, 0x18000U, kAllLanes})
+            CHECK(wavefronts_of_one(lanes, bytes) == passes(bytes, [](int) { return 512; }, lanes));
+}
+
 }  // namespace
 
 int main() {
@@ -58,5 +64,6 @@ int main() {
     wide_accesses_are_served_by_half_and_quarter_warps();
     neighbours_with_one_address_are_served_together();
     lanes_that_are_off_need_nothing();
+    lanes_with_one_address_need_no_look_at_the_banks();
     return warpwatt::test::failures();
 }
