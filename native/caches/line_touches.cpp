@@ -1,11 +1,11 @@
 #include "caches/line_touches.h"
 
 #include <algorithm>
-#include <bit>
-#include <utility>
 #include <vector>
 
 #include "c_api.h"
+#include "caches/lines_of_block.h"
+#include "caches/radix_sort.h"
 
 namespace warpwatt::caches {
 
@@ -21,28 +21,7 @@ void TouchedLine::add(std::int64_t row, const Touch& touch, const std::int64_t* 
     }
 }
 
-LinesOfBlock::LinesOfBlock(std::int64_t most_lines)
-    : entries_(std::bit_ceil(2 * static_cast<std::uint64_t>(most_lines)), Entry{0, -1}),
-      mask_(entries_.size() - 1) {}
-
-std::int64_t LinesOfBlock::find_or_insert(std::int64_t line, std::int64_t next) {
-    constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C1;  // multiplicative hashing, Knuth 6.4
-    std::uint64_t place = (static_cast<std::uint64_t>(line) * kMultiplier >> 20) & mask_;
-    while (entries_[place].index >= first_ && entries_[place].line != line) place = (place + 1) & mask_;
-    if (entries_[place].index < first_) entries_[place] = {line, next};
-    return entries_[place].index;
-}
-
 namespace {
-
-std::int64_t longest_run(const std::int32_t* values, std::int64_t count) {
-    std::int64_t longest = 1, start = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (values[i] != values[start]) start = i;
-        longest = std::max(longest, i - start + 1);
-    }
-    return longest;
-}
 
 // The stream of accesses, a row for each line of each.
 struct Stream {
@@ -53,63 +32,79 @@ struct Stream {
     const double* bytes_per_sector;
 };
 
-// The lines of each block, ascending. Rows of a block stand together; of rows at one time the first comes
-// first.
-std::vector<TouchedLine> touched_lines(const Stream& stream) {
-    std::vector<TouchedLine> touched;
+// The place of a line among those of its block.
+struct LinePlace {
+    std::int64_t line, place;
+};
+
+// Calls `visit(block, lines)` with the lines of each block, ascending. Rows of a block stand together; of
+// rows at one time the first comes first.
+template <typename Visit>
+void for_each_block(const Stream& stream, Visit visit) {
     LinesOfBlock lines(longest_run(stream.block, stream.rows));
-    std::size_t start = 0;
-    const auto sort_block = [&] {
-        std::sort(touched.begin() + start, touched.end(),
-                  [](const TouchedLine& one, const TouchedLine& other) { return one.line < other.line; });
-        start = touched.size();
+    std::vector<TouchedLine> touched;
+    std::vector<LinePlace> order;
+    std::int64_t before = 0;  // lines of earlier blocks
+    const auto end_block = [&](std::int32_t block) {
+        radix_sort(order, [](const LinePlace& of) { return of.line; });
+        visit(block, touched, order);
+        before += touched.size();
+        touched.clear(), order.clear();
+        lines.start_block(before);
     };
     for (std::int64_t row = 0; row < stream.rows; ++row) {
-        if (row > 0 && stream.block[row] != stream.block[row - 1]) {
-            sort_block();
-            lines.start_block(touched.size());
-        }
+        if (row > 0 && stream.block[row] != stream.block[row - 1]) end_block(stream.block[row - 1]);
         const auto next = static_cast<std::int64_t>(touched.size());
-        const std::int64_t index = lines.find_or_insert(stream.line[row], next);
-        if (index == next)
-            touched.push_back({stream.line[row], stream.block[row], {-1, -1, -1, -1}, {-1, -1, -1, -1}, {}});
+        const std::int64_t place = lines.find_or_insert(stream.line[row], before + next) - before;
+        if (place == next) {
+            touched.push_back({stream.line[row], {-1, -1, -1, -1}, {-1, -1, -1, -1}, {}});
+            order.push_back({stream.line[row], place});
+        }
         const bool reads = stream.kind[row] & 1, writes = stream.kind[row] & 2;
-        touched[index].add(
+        touched[place].add(
             row, {stream.time[row], stream.sectors[row], reads, writes, stream.bytes_per_sector[row]},
             stream.time);
     }
-    sort_block();
-    return touched;
+    if (stream.rows > 0) end_block(stream.block[stream.rows - 1]);
 }
 
+// Calls `visit(block, line, place, sector)` with the sectors of each block, ascending.
 template <typename Visit>
-void for_each_sector(const std::vector<TouchedLine>& touched, Visit visit) {
-    for (const TouchedLine& line : touched)
-        for (int place = 0; place < kSectorsPerLine; ++place)
-            if (line.first_use[place] != kNobody) visit(line, place, line.line * kSectorsPerLine + place);
+void for_each_sector(const Stream& stream, Visit visit) {
+    for_each_block(stream, [&](std::int32_t block, const std::vector<TouchedLine>& touched,
+                               const std::vector<LinePlace>& order) {
+        for (const LinePlace& at : order)
+            for (int place = 0; place < kSectorsPerLine; ++place)
+                if (touched[at.place].first_use[place] != kNobody)
+                    visit(block, touched[at.place], place, at.line * kSectorsPerLine + place);
+    });
 }
 
-// Sectors, ascending, in which all blocks together write something but less than `whole` bytes.
-std::int64_t partly_written(const std::vector<TouchedLine>& touched, double whole, std::int64_t* partly) {
-    std::vector<std::pair<std::int64_t, double>> parts;
-    for_each_sector(touched, [&](const TouchedLine& line, int place, std::int64_t sector) {
-        const double bytes = line.bytes_written[place];
-        if (bytes > 0 && bytes < whole) parts.emplace_back(sector, bytes);
-    });
+// Bytes that a block writes in a sector.
+struct WrittenPart {
+    std::int64_t sector;
+    double bytes;
+};
+
+// Sectors, ascending, in which all blocks together write something but less than `whole` bytes, of the parts
+// that blocks write less of.
+std::int64_t partly_written(const Stream& stream, std::vector<WrittenPart>& parts, double whole,
+                            std::int64_t* partly) {
     if (parts.empty()) return 0;
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const auto& one, const auto& other) { return one.first < other.first; });
+    radix_sort(parts, [](const WrittenPart& part) { return part.sector; });
     std::size_t last = 0;
     for (std::size_t i = 1; i < parts.size(); ++i)
-        if (parts[i].first == parts[last].first)
-            parts[last].second += parts[i].second;
+        if (parts[i].sector == parts[last].sector)
+            parts[last].bytes += parts[i].bytes;
         else
             parts[++last] = parts[i];
     parts.resize(last + 1);
-    for_each_sector(touched, [&](const TouchedLine& line, int place, std::int64_t sector) {
+    for_each_sector(stream, [&](std::int32_t, const TouchedLine& line, int place, std::int64_t sector) {
         if (line.bytes_written[place] < whole) return;
-        const auto found = std::lower_bound(parts.begin(), parts.end(), std::pair(sector, 0.0));
-        if (found != parts.end() && found->first == sector) found->second = whole;
+        const auto found = std::lower_bound(
+            parts.begin(), parts.end(), sector,
+            [](const WrittenPart& part, std::int64_t wanted) { return part.sector < wanted; });
+        if (found != parts.end() && found->sector == sector) found->bytes = whole;
     });
     std::int64_t count = 0;
     for (const auto& [sector, bytes] : parts)
@@ -133,19 +128,20 @@ WARPWATT_API void touched_sectors(std::int64_t rows, const std::int64_t* line, c
                                   std::int64_t* counts) {
     using namespace warpwatt::caches;
     const Stream stream{rows, line, time, block, instruction, sectors, kind, bytes_per_sector};
-    const std::vector<TouchedLine> touched = touched_lines(stream);
     const auto add = [&](const SectorRows& to, std::int64_t& count, std::int64_t of, std::int64_t sector,
                          std::int64_t row) {
         to.block[count] = of, to.sector[count] = sector, to.instruction[count] = instruction[row];
         ++count;
     };
     std::fill_n(counts, 3, 0);
-    for_each_sector(touched, [&](const TouchedLine& of, int place, std::int64_t sector) {
-        const std::int64_t used = of.first_use[place], written = of.first_write[place];
-        if (kind[used] & 1)
-            add({read_block, read_sector, read_instruction}, counts[0], of.block, sector, used);
-        if (written != kNobody)
-            add({written_block, written_sector, written_instruction}, counts[1], of.block, sector, written);
+    std::vector<WrittenPart> parts;
+    for_each_sector(stream, [&](std::int32_t of, const TouchedLine& touched, int place, std::int64_t sector) {
+        const std::int64_t used = touched.first_use[place], written = touched.first_write[place];
+        if (kind[used] & 1) add({read_block, read_sector, read_instruction}, counts[0], of, sector, used);
+        if (written == kNobody) return;
+        add({written_block, written_sector, written_instruction}, counts[1], of, sector, written);
+        const double bytes = touched.bytes_written[place];
+        if (bytes > 0 && bytes < whole) parts.push_back({sector, bytes});
     });
-    counts[2] = counts[1] == 0 ? 0 : partly_written(touched, whole, partly);
+    counts[2] = partly_written(stream, parts, whole, partly);
 }

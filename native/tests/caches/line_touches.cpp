@@ -6,7 +6,7 @@ using namespace warpwatt::caches;
 
 namespace {
 
-constexpr TouchedLine kUntouched{7, 0, {-1, -1, -1, -1}, {-1, -1, -1, -1}, {}};
+constexpr TouchedLine kUntouched{7, {-1, -1, -1, -1}, {-1, -1, -1, -1}, {}};
 
 void the_earliest_in_time_comes_first_whatever_its_row() {
     const std::int64_t time[] = {5, 3, 3};
@@ -29,20 +29,10 @@ void bytes_of_writes_add_up_in_their_sectors_and_reads_count_as_many() {
     CHECK(line.first_write[1] == 0);
 }
 
-void a_line_is_found_again_until_the_next_block_starts() {
-    LinesOfBlock lines(4);
-    for (std::int64_t i = 0; i < 4; ++i) CHECK(lines.find_or_insert(1000 + i, i) == i);
-    for (std::int64_t i = 0; i < 4; ++i) CHECK(lines.find_or_insert(1000 + i, 4) == i);
-    lines.start_block(4);
-    CHECK(lines.find_or_insert(1000, 4) == 4);
-    CHECK(lines.find_or_insert(1000, 5) == 4);
-}
-
 }  // namespace
 
 int main() {
     the_earliest_in_time_comes_first_whatever_its_row();
     bytes_of_writes_add_up_in_their_sectors_and_reads_count_as_many();
-    a_line_is_found_again_until_the_next_block_starts();
     return warpwatt::test::failures();
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.emulate.caches.stream import are_of
+from warpwatt.emulate.caches.visits import shared_visits
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,17 +28,18 @@ ANY_TIME = 1 / 3
 def apart_in_time(stream: LineStream, instructions: Collection[int]) -> float:
     """Return how far apart in their lives blocks come to lines that they share: 0 in step, 1 at any time.
 
-    Where sampled blocks share none, it is the share of their ways that differ: blocks that go the same way
-    from wherever they begin are in step where they begin together.
+    Of each shared line, how much older or younger blocks are than the one before when they first touch it.
+    Where sampled blocks share none, the share of their ways that differ: blocks that go the same way from
+    wherever they begin are in step where they begin together.
     """
+    line, time, block = shared_visits(stream, instructions)
+    if len(line):
+        age = time / np.maximum(1, _ends(stream))[block]
+        distances = np.abs(np.diff(age))[line[1:] == line[:-1]]
+        return min(1.0, float(distances.mean()) / ANY_TIME)
     rows = np.flatnonzero(are_of(stream.instruction, instructions))
     order = rows[np.lexsort((stream.warp[rows], stream.time[rows], stream.block[rows]))]
-    block, line = stream.block[order], stream.line[order]
-    age = stream.time[order] / np.maximum(1, _ends(stream))[block]
-    distances = _distances(block, line, age)
-    if len(distances):
-        return min(1.0, float(distances.mean()) / ANY_TIME)
-    return 1.0 - _same_way(block, line)
+    return 1.0 - _same_way(stream.block[order], stream.line[order])
 
 
 def _ends(stream: LineStream) -> NDArray[np.int64]:
@@ -45,18 +47,6 @@ def _ends(stream: LineStream) -> NDArray[np.int64]:
     ends = np.zeros(int(stream.block.max(initial=0)) + 1, np.int64)
     np.maximum.at(ends, stream.block, stream.time)
     return ends
-
-
-def _distances(
-    block: NDArray[np.int32], line: NDArray[np.int64], age: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return how much older or younger blocks are than the one before them at their first touch of a line."""
-    order = np.lexsort((age, block, line))
-    block, line, age = block[order], line[order], age[order]
-    first = np.ones(len(line), bool)
-    first[1:] = (line[1:] != line[:-1]) | (block[1:] != block[:-1])
-    line, age = line[first], age[first]
-    return np.asarray(np.abs(np.diff(age))[line[1:] == line[:-1]])
 
 
 def _same_way(block: NDArray[np.int32], line: NDArray[np.int64]) -> float:

@@ -16,8 +16,8 @@ import numpy as np
 from warpwatt.core.arrays import unique
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.lags import merged
-from warpwatt.emulate.caches.sets import distinct
-from warpwatt.emulate.caches.stream import are_of, line_stream
+from warpwatt.emulate.caches.stream import line_stream
+from warpwatt.emulate.caches.visits import sectors_by_block
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Program
     from warpwatt.core.reuse import LineStream
     from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
+    from warpwatt.emulate.caches.visits import Touches
     from warpwatt.emulate.run import Trace
 
     Begin = Callable[[Sequence[Sequence[int]], Sequence[Collection[int]]], Iterator[Trace]]
-    Touches = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 IN_A_ROW = 512
 """Blocks in a row that are looked at: several waves of the tiles of a large GPU."""
@@ -42,7 +42,7 @@ FAR = 2.0
 """Ratio of what blocks in a row say that the grid touches to what blocks far apart say: beyond it there is
 reuse that a row is too short for, unless the row alone touches as much: then the far ones say too little."""
 OF_BLOCK = 1 << 17
-"""Ordinals of blocks, and numbers of blocks in a row, are smaller; sectors times this fit 64 bits."""
+"""Numbers of blocks between two uses in a row are smaller."""
 
 
 def with_tiles(
@@ -65,7 +65,7 @@ def with_tiles(
         Runs the beginnings of parts of the blocks, until the first has executed an instruction of each group.
     """
     found = list(growths)
-    reading = [_touches(touched, found[k]) for k in unknown]
+    reading = [sectors_by_block(touched, found[k].instructions) for k in unknown]
     centre = int(np.median(blocks.numbers[unique(np.concatenate([ordinals for ordinals, _ in reading]))]))
     parts = _looked_at(blocks, centre)
     groups = [found[k].instructions for k in unknown]
@@ -77,12 +77,13 @@ def with_tiles(
     telling = [
         k
         for k, (_, sectors) in zip(unknown, reading, strict=True)
-        if abs(_common(sectors) - _common(_touches(sampled, found[k])[1])) <= SAME_SHARE
+        if abs(_common(sectors) - _common(sectors_by_block(sampled, found[k].instructions)[1])) <= SAME_SHARE
     ]
     if telling:  # else beginnings do not speak for whole blocks
         in_a_row = next(begun)
         for k in telling:
-            found[k] = _with_lags(found[k], _touches(in_a_row, found[k]), parts[1], blocks.grid.count)
+            begun_there = sectors_by_block(in_a_row, found[k].instructions)
+            found[k] = _with_lags(found[k], begun_there, parts[1], blocks.grid.count)
     return tuple(found)
 
 
@@ -92,15 +93,6 @@ def _looked_at(blocks: SampledBlocks, centre: int) -> tuple[NDArray[np.int64], N
     row = np.arange(first, min(first + IN_A_ROW, blocks.grid.count))
     nearest = np.argsort(np.abs(blocks.numbers - centre), kind="stable")
     return blocks.numbers[nearest], row
-
-
-def _touches(stream: LineStream, growth: Growth) -> Touches:
-    """Return ordinals of blocks and the sectors that they read of a footprint, each once, by sector."""
-    rows = are_of(stream.instruction, growth.instructions)
-    pairs, mask = stream.line[rows] * (4 * OF_BLOCK) + stream.block[rows], stream.sectors[rows]
-    each = [pairs[mask >> bit & 1 > 0] + bit * OF_BLOCK for bit in range(4)]
-    pairs = distinct(np.sort(np.concatenate(each)))
-    return pairs % OF_BLOCK, pairs // OF_BLOCK
 
 
 def _with_lags(growth: Growth, begun: Touches, numbers: NDArray[np.int64], count: int) -> Growth:
