@@ -1,7 +1,7 @@
 """Print how long the emulator takes for every launch of the corpus, by its machine code for sm_90.
 
 ``python -m benchmarks.emulate_corpus [PROGRAM...]`` times :func:`warpwatt.emulate.analysis.execute` in
-process time (one thread). Object code is in the disk cache; lifting and slicing the kernel, loading its code,
+process time (one thread). Lifting and slicing the kernel, writing its steps or compiling them,
 which a process does once per kernel, are timed apart. Wanted: 95 % of launches under 0.3 s.
 """
 
@@ -18,8 +18,7 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
 from warpwatt.emulate.analysis import execute
 from warpwatt.emulate.emulation import prepared
-from warpwatt.emulate.lift import lift
-from warpwatt.emulate.native.engine import compiled
+from warpwatt.emulate.native.engine import translate
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -76,11 +75,8 @@ def _timed(name: str, kernel: Kernel, launch: KernelLaunch) -> Point:
     """Emulate a launch; its code is compiled beforehand."""
     program = kernel.sass
     assert program is not None
-    compiled(prepared(program)[1], record=True)  # into the disk cache
-    prepared.cache_clear()
-    lift.cache_clear()
     times = [time.process_time()]
-    compiled(prepared(program)[1], record=True)
+    translate(prepared(program)[1], record=True)
     times.append(time.process_time())
     execution = execute(program, launch.launch)
     times.append(time.process_time())

@@ -24,7 +24,7 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
 from warpwatt.emulate.analysis import execute
 from warpwatt.emulate.emulation import prepared
-from warpwatt.emulate.native.engine import compiled
+from warpwatt.emulate.native.engine import translate
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -95,7 +95,7 @@ def _timed(name: str, kernel: Kernel, launch: KernelLaunch, gpu: Gpu, ptxas: flo
     """Emulate a launch, whose code is loaded beforehand, and simulate it."""
     program = kernel.sass
     assert program is not None
-    compiled(prepared(program)[1], record=True)
+    translate(prepared(program)[1], record=True)
     times = [time.process_time()]
     execution = execute(program, launch.launch)
     times.append(time.process_time())

@@ -30,7 +30,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
 from warpwatt.emulate.emulation import prepared
-from warpwatt.emulate.native.engine import compiled
+from warpwatt.emulate.native.engine import translate
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -139,7 +139,7 @@ def _stages(program: CorpusProgram, launch: KernelLaunch, size: str, gpu: Gpu) -
         kernel = load_kernel(program.source, gpu.target, OPTIONS, launch.kernel)
     with watch.stage("translate"):
         if kernel.sass is not None:
-            compiled(prepared(kernel.sass)[1], record=True)
+            translate(prepared(kernel.sass)[1], record=True)
     row = _predicted(kernel, launch, gpu, watch)
     again = Stopwatch()
     for other in program.sizes:

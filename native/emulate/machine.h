@@ -16,6 +16,7 @@
 namespace warpwatt::emulate {
 
 struct Machine;
+struct StepBlock;
 
 enum class FaultReason : std::int32_t {
     kNone,
@@ -97,9 +98,15 @@ struct Range {
     std::uint64_t distance;
 };
 
-// The generated code and its tables, by basic block where not said otherwise.
+// The code and its tables, by basic block where not said otherwise.
 struct Code {
     void (*dispatch)(Machine*, Warp*);
+    // Of what is interpreted (steps.h): the blocks, room for values, steps left before it is compiled, and
+    // what compiles it, in Python.
+    const StepBlock* steps;
+    unsigned char* frame;
+    std::int64_t* patience;
+    std::int64_t (*compile)(std::int64_t, std::int64_t);
     const NextBlock* converge_targets;
     const std::int32_t* converge_leavers;  // where the warp's register of lanes not waited for is; 0: none
     const std::int64_t* branch_targets;    // pairs of an indirect branch: address, basic block

@@ -1,18 +1,20 @@
-"""Both engines on one routine: everything they return must be equal."""
+"""The engines on one routine, as steps and as machine code: everything they return must be equal."""
 
 from __future__ import annotations
 
 import dataclasses
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tests.emulate import reference
 from warpwatt.emulate import native
+from warpwatt.emulate.native import engine
 from warpwatt.emulate.run import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
@@ -50,19 +52,33 @@ def memory_differences(ours: DeviceMemory, theirs: DeviceMemory) -> list[str]:
     ]
 
 
+@contextmanager
+def machine_code() -> Iterator[None]:
+    """Have the native engine compile every routine in the body."""
+    written, engine.written = engine.written, lambda _, **__: None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        engine.written = written
+
+
 def compare(
     routine: Routine, make: Callable[[], tuple[Context, DeviceMemory]], blocks: Sequence[int],
     limits: Limits | None = None, *, record: bool = True,
 ) -> Run:  # fmt: skip
-    """Run on both engines, assert that all they return is equal, and return it."""
-    context, ours = make()
-    _, theirs = make()
-    native_run = native.run(routine, context, ours, blocks, limits or Limits(), record=record)
+    """Run on all engines, assert that all they return is equal, and return it."""
+    context, theirs = make()
     reference_run = reference.run(routine, context, theirs, blocks, limits or Limits(), record=record)
-    found = differences(native_run, reference_run)
-    if native_run.fault is not None:  # guards behind the fault, in its basic block, have counted or not
-        found = [text for text in found if not text.startswith(".lanes")]
-    assert not found, "\n".join(found)
-    different = memory_differences(ours, theirs)
-    assert not different, "\n".join(different)
-    return native_run
+    runs = []
+    for how in (nullcontext(), machine_code()):
+        context, ours = make()
+        with how:
+            native_run = native.run(routine, context, ours, blocks, limits or Limits(), record=record)
+        found = differences(native_run, reference_run)
+        if native_run.fault is not None:  # guards behind the fault, in its basic block, have counted or not
+            found = [text for text in found if not text.startswith(".lanes")]
+        assert not found, "\n".join(found)
+        different = memory_differences(ours, theirs)
+        assert not different, "\n".join(different)
+        runs.append(native_run)
+    return runs[0]

@@ -66,9 +66,10 @@ INPUT, OUTPUT = 2 << 40, 3 << 40
 
 @dataclass
 class Writer:
-    """A builder and the values that may be used, by type."""
+    """A builder and the values that may be used, by type; ``floats`` are those computed with."""
 
     random: Random
+    floats: tuple[Type, ...] = FLOATS
     b: Builder = field(default_factory=Builder)
     values: dict[Type, list[Value]] = field(default_factory=dict)
     index: int = 0
@@ -126,11 +127,11 @@ class Writer:
         self.keep(self.b.op(self.one(INT_COMPARE), self.pick(type_), self.pick(type_)))
 
     def float_binary(self) -> None:
-        type_ = self.one(FLOATS)
+        type_ = self.one(self.floats)
         self.keep(self.b.op(self.one(FLOAT_BINARY), self.pick(type_), self.pick(type_), data=self.one(MODES)))
 
     def float_other(self) -> None:
-        type_, mode = self.one(FLOATS), self.one(MODES)
+        type_, mode = self.one(self.floats), self.one(MODES)
         a = self.pick(type_)
         kind = self.one(("fma", "sqrt", "sign", "extreme", "whole", "math"))
         if kind == "fma":
@@ -148,7 +149,7 @@ class Writer:
         self.keep(made)
 
     def float_compare(self) -> None:
-        type_ = self.one(FLOATS)
+        type_ = self.one(self.floats)
         self.keep(self.b.op(self.one(FLOAT_COMPARE), self.pick(type_), self.pick(type_)))
 
     def convert(self) -> None:
@@ -162,24 +163,24 @@ class Writer:
                 self.keep(b.trunc(self.pick(start), end))
         elif kind == "from":
             how = self.one((Op.SITOFP, Op.UITOFP))
-            self.keep(b.convert(how, self.one(FLOATS), self.pick(self.one(INTS)), mode))
+            self.keep(b.convert(how, self.one(self.floats), self.pick(self.one(INTS)), mode))
         elif kind == "to":
             self.keep(
-                b.convert(self.one((Op.FPTOSI, Op.FPTOUI)), self.one(INTS), self.pick(self.one(FLOATS)))
+                b.convert(self.one((Op.FPTOSI, Op.FPTOUI)), self.one(INTS), self.pick(self.one(self.floats)))
             )
         elif kind == "float":
-            start, end = self.one(FLOATS), self.one(FLOATS)
+            start, end = self.one(self.floats), self.one(self.floats)
             if start.bits < end.bits:
                 self.keep(b.convert(Op.FPEXT, end, self.pick(start)))
             elif start.bits > end.bits:
                 self.keep(b.convert(Op.FPTRUNC, end, self.pick(start), mode))
         else:
-            type_ = self.one(FLOATS)
+            type_ = self.one(self.floats)
             self.keep(b.cast_bits(self.pick(type_), BITS[type_]))
             self.keep(b.cast_bits(self.pick(BITS[type_]), type_))
 
     def select(self) -> None:
-        type_ = self.one((*INTS, *FLOATS, Type.I1))
+        type_ = self.one((*INTS, *self.floats, Type.I1))
         self.keep(self.b.select(self.pick(Type.I1), self.pick(type_), self.pick(type_)))
 
     def warp(self) -> None:
@@ -192,7 +193,7 @@ class Writer:
         elif kind == "ballot":
             self.keep(b.ballot(self.pick(Type.I1)))
         elif kind == "shuffle":
-            self.keep(b.shuffle(self.pick(self.one((*INTS, *FLOATS, Type.I1))), self.pick(Type.I32)))
+            self.keep(b.shuffle(self.pick(self.one((*INTS, *self.floats, Type.I1))), self.pick(Type.I32)))
         elif kind == "match":
             self.keep(b.match(self.pick(self.one((Type.I32, Type.I64)))))
         elif kind == "reduce":
@@ -202,7 +203,7 @@ class Writer:
             self.keep(b.op(self.one((Op.AND, Op.OR, Op.XOR)), self.pick(Type.I1), self.pick(Type.I1)))
 
     def fresh(self) -> None:
-        self.keep(self.constant(self.one((*INTS, *FLOATS, Type.I1))))
+        self.keep(self.constant(self.one((*INTS, *self.floats, Type.I1))))
 
     # -- frame --------------------------------------------------------------------------------------------
 
@@ -218,7 +219,8 @@ class Writer:
         self.next()
         at = b.add(b.const(Type.I64, INPUT), b.mul(self.thread(), b.const(Type.I64, 64)))
         for place, type_ in enumerate((*FLOATS, *INTS)):
-            self.keep(b.load("global", b.add(at, b.const(Type.I64, 8 * place)), type_)[0])
+            if type_ in (*self.floats, *INTS):
+                self.keep(b.load("global", b.add(at, b.const(Type.I64, 8 * place)), type_)[0])
         self.keep(b.trunc(self.values[Type.I32][0], Type.I1))
 
     def outputs(self, per_type: int = 3) -> None:

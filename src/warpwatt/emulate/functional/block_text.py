@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.emulate.functional.live_registers import live_registers
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.native.records import WARP, offset_of
-from warpwatt.emulate.native.routine_text import RoutineText
+from warpwatt.emulate.native.tables import RoutineTables
 from warpwatt.emulate.native.values import Text, scalar_type, suffix, vector_type
 
 if TYPE_CHECKING:
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class Tables(RoutineText):
-    """What goes with the text of a routine.
+class Tables(RoutineTables):
+    """The text of a routine and what goes with it.
 
     Attributes
     ----------
+    text
+        It, once it is written.
     live
         The registers that are kept in front of each block.
     places
@@ -34,14 +36,14 @@ class Tables(RoutineText):
         Blocks with instructions without semantics, which note that they were executed.
     """
 
+    text: str = ""
     live: tuple[frozenset[str], ...] = ()
     places: dict[str, str] = field(default_factory=dict)
     kinds: set[AccessKind] = field(default_factory=set)
     incomplete: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        self._place_registers(self.routine.registers)
-        self.leavers = {block.end.leavers for block in self.routine.blocks} - {None}
+        RoutineTables.__post_init__(self)
         self.live = live_registers(self.routine)
         kept = [name for name, kind in self.routine.registers.items() if not kind.uniform]
         self.places = {name: f"%r{number}" for number, name in enumerate(kept)}

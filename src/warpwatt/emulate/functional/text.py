@@ -22,6 +22,7 @@ from warpwatt.emulate.native.integers import INTEGERS
 from warpwatt.emulate.native.lanes import LANES
 from warpwatt.emulate.native.records import BLOCK, CODES, MACHINE, RANGE, WARP, offset_of
 from warpwatt.emulate.native.routine_text import CONTROL_AND_MATHS
+from warpwatt.emulate.native.tables import called, is_operand, used_values
 from warpwatt.emulate.native.textures import FUNCTIONS as TEXTURE_FUNCTIONS
 from warpwatt.emulate.native.values import vector_type
 
@@ -125,7 +126,7 @@ def _enter(text: BlockText, number: int, block: Block) -> None:
 
 def _write_block(text: BlockText, number: int, block: Block) -> None:
     """Write the operations of a block and its end."""
-    used = _used(block)
+    used = used_values(block)
     for operation in block.operations:
         if operation.op is not Op.GET or operation.results[0].index in used:
             _write(text, operation)
@@ -144,7 +145,7 @@ def _write(text: BlockText, operation: Operation) -> None:
     op = operation.op
     if op is Op.LOAD and isinstance(operation.data, Memory) and operation.data.probe:
         return
-    if op is Op.CALL and memory_text.called(operation)[0] == "texture_rows":
+    if op is Op.CALL and called(operation)[0] == "texture_rows":
         for result in operation.results:
             text.bind(result, "zeroinitializer", scalar=False)
         return
@@ -168,7 +169,7 @@ def _write(text: BlockText, operation: Operation) -> None:
 
 def _access(text: BlockText, operation: Operation) -> None:
     """LOAD STORE ATOMIC BULK."""
-    if operation.op is Op.LOAD and memory_text.is_operand(operation, text.constants):
+    if operation.op is Op.LOAD and is_operand(operation, text.constants):
         memory_text.read_operand(text, operation, text.constants[operation.args[0].index], {})
         return
     row = len(text.tables.operations)
@@ -179,11 +180,3 @@ def _access(text: BlockText, operation: Operation) -> None:
         Op.BULK: memory_text.bulk,
     }  # fmt: skip
     write[operation.op](text, operation, row)
-
-
-def _used(block: Block) -> set[int]:
-    """Return the values that something reads."""
-    used = {value.index for operation in block.operations for value in operation.args}
-    used |= {operation.mask.index for operation in block.operations if operation.mask is not None}
-    end = block.end
-    return used | {v.index for v in (end.condition, end.value, end.value2) if v is not None}

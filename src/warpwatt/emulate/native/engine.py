@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.emulate.native.in_turn import run_in_turn
-from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine, resident
 from warpwatt.emulate.native.records import CODES
 from warpwatt.emulate.native.results import STOPS, results
-from warpwatt.emulate.native.routine_text import RoutineText
+from warpwatt.emulate.native.steps import NoStepError, RoutineSteps
 from warpwatt.emulate.native.textures import FUNCTIONS as TEXTURE_FUNCTIONS
 from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Stop
 from warpwatt.native import ADDRESS, INT, address, addresses, function
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.budget import Budget
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.native.llvm import Code
+    from warpwatt.emulate.native.routine_text import RoutineText
     from warpwatt.emulate.run import Context, Run
 
 _RUN_TIME = (
@@ -41,8 +42,26 @@ def run_time() -> dict[str, int]:
 
 
 @lru_cache(maxsize=64)
+def written(routine: Routine, *, record: bool) -> RoutineSteps | None:
+    """Return a routine's steps, which run at once; None where some operation has none."""
+    try:
+        return RoutineSteps(routine, record)
+    except NoStepError:
+        return None
+
+
+def translate(routine: Routine, *, record: bool) -> None:
+    """Make of a routine what its first run would make, which later ones find made."""
+    if written(routine, record=record) is None:
+        compiled(routine, record=record)
+
+
+@lru_cache(maxsize=64)
 def compiled(routine: Routine, *, record: bool) -> tuple[RoutineText, Code]:
     """Return a routine's text and machine code."""
+    from warpwatt.emulate.native.llvm import compile_text, load  # LLVM is slow to import, and seldom needed
+    from warpwatt.emulate.native.routine_text import RoutineText
+
     text = RoutineText(routine, record)
     return text, load([compile_text(text.text)], run_time())
 
@@ -70,7 +89,8 @@ class Session:
         self, routine: Routine, context: Context, memory: DeviceMemory, *, record: bool = False
     ) -> None:
         self.context, self.memory = context, memory
-        self._text, self._code = compiled(routine, record=record)
+        self._steps = written(routine, record=record)
+        self._compiled = partial(compiled, routine, record=record)
         self._run_blocks = function("run_blocks", INT, ADDRESS)
         self._long = max(len(block.operations) for block in routine.blocks) > LONG_BLOCK
         self._machine: Machine | None = None
@@ -120,9 +140,18 @@ class Session:
         return self._machine
 
     def _made(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
-        machine = Machine(self._text, self.context, self.memory, blocks, limits)
-        machine.record["code.dispatch"] = self._code.address("dispatch")
+        steps = self._steps
+        if steps is not None and steps.patience[0] >= 0:
+            machine = Machine(steps, self.context, self.memory, blocks, limits)
+            machine.interpret(steps, address("interpret"), self._dispatch)
+            return machine
+        machine = Machine(self._compiled()[0], self.context, self.memory, blocks, limits)
+        machine.record["code.dispatch"] = self._dispatch()
         return machine
+
+    def _dispatch(self) -> int:
+        """Return where the routine's machine code begins."""
+        return self._compiled()[1].address("dispatch")
 
 
 def _on_large_stack(run: Callable[[], int]) -> int:

@@ -31,6 +31,11 @@ _ORDERED = {Op.FEQ: "oeq", Op.FLT: "olt", Op.FLE: "ole", Op.FUNO: "uno"}
 _LIBRARY = {"ex2": "exp2", "lg2": "log2", "sin": "sin", "cos": "cos", "tanh": "tanh"}
 
 
+def rounding_mode(mode: object) -> int:
+    """Return the C library's number of a rounding mode; 0, to nearest, for None."""
+    return 0 if mode in (None, "rn") else _MODES[str(mode)]
+
+
 class _Form:
     """Types of one operation: scalar or all lanes."""
 
@@ -110,7 +115,7 @@ def rounded(
     area = text.at("%m", offset_of(MACHINE, "values"))
     for number, (kind, name) in enumerate(zip(kinds, names, strict=True)):
         text.store(kind, name, area, 256 * number, 64)
-    text.do(f"call i32 @fesetround(i32 {_MODES[str(mode)]})")
+    text.do(f"call i32 @fesetround(i32 {rounding_mode(mode)})")
     again = [text.load(kind, area, 256 * number, 64) for number, kind in enumerate(kinds)]
     text.store(result, compute(again), area, 0, 64)
     text.do("call i32 @fesetround(i32 0)")

@@ -26,8 +26,8 @@ def run_in_turn(machine: Machine, budget: Budget, on_stack: Callable[[Callable[[
 
     ``on_stack`` calls what runs them. Hazards are said of the first: those of all.
     """
-    count, uncovered = len(machine.blocks), machine.text.routine.uncovered
-    counts = np.zeros((2, count, len(machine.text.routine.program.instructions)), np.int64)
+    count, uncovered = len(machine.blocks), machine.tables.routine.uncovered
+    counts = np.zeros((2, count, len(machine.tables.routine.program.instructions)), np.int64)
     ends = np.empty((count, 3), np.int64)
     sums = np.empty(count * machine.counters.size, REQUEST_SUMS)
     taken = np.array(astuple(budget), np.int64)

@@ -15,7 +15,6 @@ from warpwatt.emulate.ir import End, Memory
 from warpwatt.emulate.layout import CONSTANT_BYTES
 from warpwatt.emulate.native import textures
 from warpwatt.emulate.native.caller import WarpCaller
-from warpwatt.emulate.native.memory_text import called
 from warpwatt.emulate.native.records import (
     BLOCK,
     CODES,
@@ -31,6 +30,7 @@ from warpwatt.emulate.native.records import (
     WARP,
     record_at,
 )
+from warpwatt.emulate.native.tables import called
 from warpwatt.emulate.system_functions import SYSTEM_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
     from warpwatt.emulate.ir import Block, Operation
     from warpwatt.emulate.memory import DeviceMemory
-    from warpwatt.emulate.native.routine_text import RoutineText
+    from warpwatt.emulate.native.steps import RoutineSteps
+    from warpwatt.emulate.native.tables import RoutineTables
     from warpwatt.emulate.run import Context, Limits
 
 _BANKS, _SPACES = 32, 4
@@ -48,14 +49,14 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 class Machine:
-    """Memory for one run of compiled code; ``record`` is the machine's, ``address`` where it lies.
+    """Memory for one run of a routine's code; ``record`` is the machine's, ``address`` where it lies.
 
     Everything the record points to is kept alive by this object.
     """
 
     def __init__(
         self,
-        text: RoutineText,
+        tables: RoutineTables,
         context: Context,
         memory: DeviceMemory,
         blocks: tuple[int, ...],
@@ -63,7 +64,7 @@ class Machine:
         *,
         spare: int = 0,
     ) -> None:
-        self.text, self.context, self.memory, self.blocks = text, context, memory, blocks
+        self.tables, self.context, self.memory, self.blocks = tables, context, memory, blocks
         self.together = resident(context, blocks)
         self.places = self.together * (1 + spare // self.together)
         self._kept: list[Any] = []
@@ -75,7 +76,7 @@ class Machine:
         self._memory()
         self._textures()
         self._tables()
-        self._trace(limits.trace_bytes if text.record else 0)
+        self._trace(limits.trace_bytes if tables.record else 0)
         self._check()
         self.begin(blocks, limits)
 
@@ -97,6 +98,23 @@ class Machine:
         for table in (self.executions, self.lanes, self.guarded, self.counters):
             table.view(np.uint8).fill(0)
 
+    def interpret(self, steps: RoutineSteps, interpreter: int, compiled: Callable[[], int]) -> None:
+        """Have steps run in place of machine code; with no patience left, what ``compiled`` returns."""
+
+        def compile_() -> None:
+            self.record["code.dispatch"] = compiled()
+
+        frame = self._aligned(steps.frame_bytes)
+        frame[: len(steps.constants)] = steps.constants
+        self._set(
+            "code",
+            dispatch=interpreter,
+            steps=self._table(steps.blocks),
+            frame=self._table(frame),
+            patience=self._table(steps.patience),
+            compile=self._callback(lambda _first, _second: compile_()),
+        )
+
     def raise_pending(self) -> None:
         """Raise what a runtime function in Python has raised, if one has."""
         if self._error is not None:
@@ -109,7 +127,7 @@ class Machine:
 
     def routine_block(self, lane: int) -> Block:
         """Return the basic block a waiting lane stands for."""
-        return self.text.routine.blocks[lane & CODES["lane"]["block bits"]]
+        return self.tables.routine.blocks[lane & CODES["lane"]["block bits"]]
 
     def block_number(self, warp: np.void) -> int:
         """Return the number in the grid of a warp's block."""
@@ -138,7 +156,7 @@ class Machine:
             places=places,
             first_turn=context.first_turn,
         )
-        warp_bytes = WARP.itemsize + self.text.register_bytes
+        warp_bytes = WARP.itemsize + self.tables.register_bytes
         shared_stride = -(-max(1, context.shared) // 64) * 64
         local_stride = -(-context.local // 16) * 16
         self._set(
@@ -190,7 +208,7 @@ class Machine:
 
     def _textures(self) -> None:
         """Texture and surface objects, if the routine reads any."""
-        names = {called(operation)[0] for operation in self.text.calls}
+        names = {called(operation)[0] for operation in self.tables.calls}
         if not names & textures.NAMES:
             return
         known = textures.table(self.memory.textures, self.memory)
@@ -201,11 +219,11 @@ class Machine:
 
     def _tables(self) -> None:
         """Tables that generated code and run time look up: operations, counters, basic blocks."""
-        text = self.text
-        blocks = text.routine.blocks
+        tables = self.tables
+        blocks = tables.routine.blocks
         self.executions, self.lanes = np.zeros((2, len(blocks)), np.int64)
-        self.guarded = np.zeros(max(1, len(text.guarded)), np.int64)
-        self.counters = np.zeros((max(1, len(text.operations)), _SPACES), REQUEST_COUNTERS)
+        self.guarded = np.zeros(max(1, len(tables.guarded)), np.int64)
+        self.counters = np.zeros((max(1, len(tables.operations)), _SPACES), REQUEST_COUNTERS)
         self._set(
             "totals",
             executions=self._table(self.executions),
@@ -214,18 +232,18 @@ class Machine:
             requests=self._table(self.counters),
         )
         targets = [b.end.targets[0] if b.end.end is End.CONVERGE else 0 for b in blocks]
-        leavers = [text.offsets[b.end.leavers] if b.end.leavers is not None else 0 for b in blocks]
+        leavers = [tables.offsets[b.end.leavers] if b.end.leavers is not None else 0 for b in blocks]
         pairs = [(b.address, i) for i, b in enumerate(blocks) if b.address is not None]
         instructions = [(b.instructions.start, b.instructions.stop) for b in blocks]
         self._set(
             "code",
-            operations=self._table(_operations(text)),
-            operation_count=len(text.operations),
-            ranges=self._table(np.zeros(max(1, len(text.operations)), RANGE)),
+            operations=self._table(_operations(tables)),
+            operation_count=len(tables.operations),
+            ranges=self._table(np.zeros(max(1, len(tables.operations)), RANGE)),
             block_instructions=self._table(np.array(instructions, np.int64)),
             block_count=len(blocks),
-            guarded_instructions=self._table(np.array(text.guarded, np.int64)),
-            guard_count=len(text.guarded),
+            guarded_instructions=self._table(np.array(tables.guarded, np.int64)),
+            guard_count=len(tables.guarded),
             converge_targets=self._table(np.array(targets, np.int32)),
             converge_leavers=self._table(np.array(leavers, np.int32)),
             branch_targets=self._table(np.array(pairs, np.int64)),
@@ -241,7 +259,7 @@ class Machine:
         self.touched = np.empty(part // 8, np.uint64)
         self._set(
             "trace",
-            enabled=int(self.text.record),
+            enabled=int(self.tables.record),
             steps=self._table(self.steps),
             requests=self._table(self.requests),
             lines=self._table(self.touched),
@@ -252,7 +270,7 @@ class Machine:
         launch, shared = self.context.launch, self.context.shared
         self.hazards = np.zeros(CODES["hazard"]["most"], HAZARD)
         alone = launch.cluster.count == 1 and not launch.cooperative
-        if not shared or not alone or not can_be_checked(self.text.routine.program):
+        if not shared or not alone or not can_be_checked(self.tables.routine.program):
             return
         words = -(-shared // 4)
         self._set(
@@ -267,7 +285,7 @@ class Machine:
 
     def _call(self, number: int, lanes: int) -> None:
         """Call a runtime function on the lanes' values in the machine; see ``CALL``."""
-        operation = self.text.calls[number]
+        operation = self.tables.calls[number]
         name, constants = called(operation)
         area = self.record["values"].reshape(-1, WARP_SIZE)
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
@@ -327,9 +345,9 @@ def _functions() -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def _operations(text: RoutineText) -> NDArray[np.void]:
+def _operations(tables: RoutineTables) -> NDArray[np.void]:
     """Return the records of a routine's operations on memory."""
-    rows = [_operation(operation) for operation in text.operations]
+    rows = [_operation(operation) for operation in tables.operations]
     return np.array(
         [tuple(row[name] for name in MEMORY_OPERATION.names or ()) for row in rows], MEMORY_OPERATION
     )

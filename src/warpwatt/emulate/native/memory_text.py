@@ -6,23 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Type
-from warpwatt.emulate.layout import CONSTANT_BYTES
 from warpwatt.emulate.native import textures
 from warpwatt.emulate.native.lanes import wide
 from warpwatt.emulate.native.records import CODES, MACHINE, offset_of
+from warpwatt.emulate.native.tables import BULK_ARGUMENTS, called
 from warpwatt.emulate.native.values import literal, scalar_type, vector_type
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Operation, Value
     from warpwatt.emulate.native.values import Text
-
-
-def is_operand(operation: Operation, constants: dict[int, int]) -> bool:
-    """Whether a load reads a constant bank at a known address; ``constants`` are the block's CONST values."""
-    memory = operation.data
-    assert isinstance(memory, Memory)
-    known = constants.get(operation.args[0].index)
-    return memory.space == "const" and known is not None and known + memory.bytes <= CONSTANT_BYTES
 
 
 Read = dict[tuple[str, int, int], str]
@@ -110,10 +102,6 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
         text.bind(result, narrow(text, result.type, offset_of(MACHINE, "old_values")), scalar=False)
 
 
-BULK_ARGUMENTS = 10
-"""Arguments of ``bulk_copy``: coordinates that are missing are 0."""
-
-
 def bulk(text: Text, operation: Operation, row: int) -> None:
     """BULK."""
     for place in range(BULK_ARGUMENTS):
@@ -139,13 +127,6 @@ def call(text: Text, operation: Operation, number: int) -> None:
     for place, result in enumerate(operation.results):
         narrowed = narrow(text, result.type, offset_of(MACHINE, "values") + 256 * place)
         text.bind(result, narrowed, scalar=False)
-
-
-def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
-    """Return the name and the constants of a CALL."""
-    assert isinstance(operation.data, tuple)
-    name, constants = operation.data
-    return str(name), tuple(constants)
 
 
 def narrow(text: Text, type_: Type, place: int) -> str:

@@ -24,6 +24,7 @@ _RECORDS = record_types("emulator_fields")
 MACHINE, BLOCK, WARP = _RECORDS["Machine"], _RECORDS["Block"], _RECORDS["Warp"]
 SPECIAL_REGISTERS = _RECORDS["SpecialRegisters"]
 MEMORY_OPERATION, RANGE = _RECORDS["MemoryOperation"], _RECORDS["Range"]
+STEP, STEP_BLOCK = _RECORDS["Step"], _RECORDS["StepBlock"]
 TEXTURE = _RECORDS["Texture"]
 REQUEST_COUNTERS, REQUEST_SUMS = _RECORDS["RequestCounters"], _RECORDS["RequestSums"]
 HAZARD, SHARED_WORD = _RECORDS["Hazard"], _RECORDS["SharedWord"]

@@ -31,14 +31,14 @@ _IRREGULAR = np.iinfo(np.int64).min
 def results(machine: Machine, stop: int) -> Run:
     """Return what a run did."""
     executions, lanes = _instructions(machine)
-    uncovered = machine.text.routine.uncovered
+    uncovered = machine.tables.routine.uncovered
     return Run(
         stop=STOPS[stop],
         executions=executions,
         lanes=lanes,
         accesses=_accesses(machine),
         blocks=machine.blocks,
-        trace=trace_of(machine, len(machine.blocks)) if machine.text.record else None,
+        trace=trace_of(machine, len(machine.blocks)) if machine.tables.record else None,
         fault=fault_of(machine, STOPS[stop]),
         hazards=tuple(hazards_of(machine)),
         unknown={i: opcode for i, opcode in uncovered.items() if executions[i]},
@@ -47,7 +47,7 @@ def results(machine: Machine, stop: int) -> Run:
 
 def hazards_of(machine: Machine) -> Iterator[Hazard]:
     """Yield what was found; of barriers, the instructions behind them."""
-    blocks = machine.text.routine.blocks
+    blocks = machine.tables.routine.blocks
     for found in machine.hazards[: int(machine.record["check.hazard_count"])]:
         kind, first, second = _HAZARDS[int(found["kind"])], int(found["first"]), int(found["second"])
         if kind == "divergent barrier":
@@ -62,7 +62,7 @@ def end_of(machine: Machine, stop: int) -> tuple[Stop, Fault | None]:
 
 def _instructions(machine: Machine) -> tuple[Array, Array]:
     """Return executions and lanes by program instruction."""
-    counts = np.zeros((2, len(machine.text.routine.program.instructions)), np.int64)
+    counts = np.zeros((2, len(machine.tables.routine.program.instructions)), np.int64)
     (executions,) = addresses(counts)
     _count_instructions()(machine.address, executions, executions + counts.strides[0])
     return counts[0], counts[1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Operation, Type
@@ -18,11 +18,18 @@ from warpwatt.emulate.native.floats import EACH, FLOATS
 from warpwatt.emulate.native.integers import INTEGERS
 from warpwatt.emulate.native.lanes import LANES
 from warpwatt.emulate.native.records import MACHINE, WARP, offset_of
+from warpwatt.emulate.native.tables import (
+    RoutineTables,
+    is_operand,
+    last_sets,
+    register_bytes,
+    used_values,
+)
 from warpwatt.emulate.native.textures import DECLARATIONS
 from warpwatt.emulate.native.values import Text, scalar_type, vector_type
 
 if TYPE_CHECKING:
-    from warpwatt.emulate.ir import Block, RegisterKind, Routine, Value
+    from warpwatt.emulate.ir import Block, RegisterKind, Value
 
 _PURE = {**INTEGERS, **FLOATS, **LANES}
 CONTROL_AND_MATHS = f"""{DECLARATIONS}
@@ -55,49 +62,25 @@ declare void @record_step(ptr, ptr, i32)
 
 
 @dataclass(slots=True, eq=False)
-class RoutineText:
-    """The text and the tables that go with it.
+class RoutineText(RoutineTables):
+    """The text and the tables that go with it."""
 
-    ``operations`` are the memory operations by row, ``calls`` those of runtime functions, ``guarded`` the
-    instructions of each COUNT. ``offsets`` places registers in the warp; ``register_bytes`` is their size.
-    """
-
-    routine: Routine
-    record: bool
     text: str = ""
-    operations: list[Operation] = field(default_factory=list)
-    operands: list[tuple[int, Operation]] = field(default_factory=list)
-    calls: list[Operation] = field(default_factory=list)
-    guarded: list[int] = field(default_factory=list)
-    offsets: dict[str, int] = field(default_factory=dict)
-    register_bytes: int = 0
-    leavers: set[str | None] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._place_registers(self.routine.registers)
-        self.leavers = {block.end.leavers for block in self.routine.blocks} - {None}
+        RoutineTables.__post_init__(self)
         parts = [CONTROL_AND_MATHS, _COUNTED, EACH, HELPERS, counting(record=self.record), memory_text.PLACE]
         parts.append(jump_table(len(self.routine.blocks)))
         parts += [self._block(number, block) for number, block in enumerate(self.routine.blocks)]
         self.text = "\n".join(parts)
-
-    def _place_registers(self, registers: Mapping[str, RegisterKind]) -> None:
-        """Lay registers out, vectors first, each aligned to its size up to 64."""
-        sizes = {name: _register_bytes(kind) for name, kind in registers.items()}
-        place = WARP.itemsize
-        for name in sorted(sizes, key=lambda name: -sizes[name]):
-            self.offsets[name] = place
-            place += sizes[name]
-        self.register_bytes = -(-(place - WARP.itemsize) // 64) * 64
 
     def _block(self, number: int, block: Block) -> str:
         """Return the function of a block."""
         text = Text(max(1, len(block.instructions)))
         text.lines.append(f"define void @b{number}(ptr %m, ptr %w) {{")
         self._enter(text, number)
-        last = {o.data: i for i, o in enumerate(block.operations) if o.op is Op.SET}
-        writer = _BlockWriter(self, text, set(last.values()), _shared_bases(block))
-        used = _used(block)
+        writer = _BlockWriter(self, text, last_sets(block), _shared_bases(block))
+        used = used_values(block)
         for place, operation in enumerate(block.operations):
             if operation.op is Op.GET and operation.results[0].index not in used:
                 continue
@@ -105,7 +88,7 @@ class RoutineText:
         if writer.may_fail:
             text.do(f"br i1 {text.failed()}, label %stop, label %end")
             text.label("end")
-        if any(o.data in self.leavers for o in block.operations if o.op is Op.SET):
+        if self.sets_leavers(block):
             text.do("call void @converge_waiting_lanes(ptr %m, ptr %w)")
         ENDS[block.end.end](text, number, block.end)
         text.lines.append("}")
@@ -168,14 +151,6 @@ define internal void @count(ptr %m, i32 %off, i64 %index) {{
 """
 
 
-def _used(block: Block) -> set[int]:
-    """Return the values that something reads."""
-    used = {value.index for operation in block.operations for value in operation.args}
-    used |= {operation.mask.index for operation in block.operations if operation.mask is not None}
-    end = block.end
-    return used | {v.index for v in (end.condition, end.value, end.value2) if v is not None}
-
-
 def _shared_bases(block: Block) -> dict[int, tuple[Value, int]]:
     """Return the sums of a value and a constant that are only addresses, where others share the value."""
     constants = {o.results[0].index: o.data for o in block.operations if o.op is Op.CONST}
@@ -195,12 +170,6 @@ def _shared_bases(block: Block) -> dict[int, tuple[Value, int]]:
                 sums[operation.results[0].index] = base, added
     shares = Counter(base.index for index, (base, _) in sums.items() if index not in used)
     return {i: (b, n) for i, (b, n) in sums.items() if i not in used and shares[b.index] > 1}
-
-
-def _register_bytes(kind: RegisterKind) -> int:
-    if kind.uniform:
-        return 8
-    return 4 if kind.type is Type.I1 else 32 * kind.type.bits // 8
 
 
 class _BlockWriter:
@@ -243,7 +212,7 @@ class _BlockWriter:
             memory_text.call(text, operation, len(routine.calls))
             routine.calls.append(operation)
             return
-        if operation.op is Op.LOAD and memory_text.is_operand(operation, self.constants):
+        if operation.op is Op.LOAD and is_operand(operation, self.constants):
             memory_text.read_operand(text, operation, self.constants[operation.args[0].index], self.read)
             return
         self.may_fail = True
@@ -279,7 +248,7 @@ class _BlockWriter:
             bits = text.load("i32", "%w", offset)
             text.bind(result, text.let(f"bitcast i32 {bits} to <32 x i1>"), scalar=False)
         else:
-            align = min(64, _register_bytes(kind))
+            align = min(64, register_bytes(kind))
             text.bind(result, text.load(vector_type(kind.type), "%w", offset, align), scalar=False)
 
     def _set(self, operation: Operation, *, commit: bool) -> None:
@@ -317,7 +286,7 @@ class _BlockWriter:
         text.store("i32", text.let(f"xor i32 {old}, {change}"), "%w", offset)
 
     def _set_lanes(self, kind: RegisterKind, offset: int, value: Value, mask: Value | None) -> None:
-        text, vector, align = self.text, vector_type(kind.type), min(64, _register_bytes(kind))
+        text, vector, align = self.text, vector_type(kind.type), min(64, register_bytes(kind))
         old, new = text.load(vector, "%w", offset, align), text.vector(value)
         on = text.on_lanes(mask)
         text.store(

@@ -54,11 +54,21 @@ def literal(type_: Type, data: float) -> str:
     """
     if not type_.is_float:
         return ("true" if int(data) & 1 else "false") if type_ is Type.I1 else str(int(data))
+    bits = literal_bits(type_, data)
+    return str(bits) if type_ is Type.F16 else f"bitcast (i{type_.bits} {bits} to {scalar_type(type_)})"
+
+
+def literal_bits(type_: Type, data: float) -> int:
+    """Return the bits of a constant, which wraps to the width.
+
+    >>> literal_bits(Type.I8, -1), literal_bits(Type.F32, 1.0) == 0x3F800000
+    (255, True)
+    """
+    if not type_.is_float:
+        return int(data) & ((1 << type_.bits) - 1)
     if type_ is Type.F16:
-        return str(int.from_bytes(struct.pack("<e", _half(data)), "little"))
-    if type_ is Type.F64:
-        return f"bitcast (i64 {int.from_bytes(struct.pack('<d', data), 'little')} to double)"
-    return f"bitcast (i32 {_single(data)} to float)"
+        return int.from_bytes(struct.pack("<e", _half(data)), "little")
+    return int.from_bytes(struct.pack("<d", data), "little") if type_ is Type.F64 else _single(data)
 
 
 def _single(data: float) -> int:
