@@ -9,6 +9,7 @@ pixels one axis numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ import numpy as np
 
 from warpwatt.core.arrays import unique
 from warpwatt.core.reuse import Lag
+from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,16 +67,15 @@ def pattern(
     steps = _exact(steps, grid)
     extents = np.array([grid.x, grid.y, grid.z])
     at_edge = ((coordinates == 0) | (coordinates == extents - 1)) & (extents > 1)
-    inside = [k for k in np.argsort(at_edge.sum(axis=1), kind="stable").tolist() if len(sets[k])]
-    most = [k for k in inside if at_edge[k].sum() == at_edge[inside[0]].sum()]
-    typical = sorted(most, key=lambda k: len(sets[k]))[len(most) // 2]
+    sizes, ends = np.array([len(own) for own in sets]), at_edge.sum(axis=1)
+    inside = np.flatnonzero((sizes > 0) & (ends == ends[sizes > 0].min()))
+    typical = int(inside[np.argsort(sizes[inside], kind="stable")[len(inside) // 2]])
     edges = np.ones((2, 3, len(sets[typical])), bool)
     for side, axis in product(range(2), range(3)):
-        end = (0, extents[axis] - 1)[side]
-        there = [k for k in range(len(sets)) if coordinates[k, axis] == end != coordinates[typical, axis]]
-        others = [a for a in range(3) if a != axis]
-        if there:
-            like = min(there, key=lambda k: int((at_edge[k] != at_edge[typical])[others].sum()))
+        at_end = coordinates[:, axis] == (0, extents[axis] - 1)[side]
+        there = np.flatnonzero(at_end & ~at_end[typical])
+        if len(there):  # of these, one that is like the typical one along the other axes
+            like = int(there[(at_edge != at_edge[typical])[there].sum(axis=1).argmin()])
             moved = sets[typical] + (coordinates[like] - coordinates[typical]) @ np.array(steps)
             edges[side, axis] = near(sets[like], moved)[1] < 1
     reach = _reach_of(coordinates, sets, extents)
@@ -148,51 +149,17 @@ def _exact(steps: tuple[float, ...], grid: Dim3) -> tuple[float, ...]:
 
 def _candidates(of: Pattern) -> NDArray[np.int64]:
     """Return lags after which sectors are touched again, soonest first: blocks along each axis in a row."""
-    extents = np.array([of.grid.x, of.grid.y, of.grid.z])
-    still = [a for a in range(3) if extents[a] > 1 and (not of.steps[a] or of.steps[a] % 1)]
-    parts = [*_distances(of, extents), (np.eye(3, dtype=np.int64)[still], np.ones(len(still)))]
-    found, times = (np.concatenate(column) for column in zip(*parts, strict=True))
-    later = found @ _strides(of.grid) > 0
-    base = np.array([1, 2 * extents[0], 4 * extents[0] * extents[1]])
-    _, first, same = np.unique(found[later] @ base, return_index=True, return_inverse=True)
-    counts = np.bincount(same, times[later])
-    found = found[later][first]
-    slowest = 2 - (found[:, ::-1] != 0).argmax(axis=1)
-    order = np.lexsort((np.abs(found) @ _strides(of.grid), -counts))
-    kept = np.concatenate([order[slowest[order] == axis][:CANDIDATES] for axis in range(3)])
-    kept = kept[np.argsort(found[kept] @ _strides(of.grid), kind="stable")]
-    return np.asarray(found[kept])
+    some, found = _some(of.sectors), np.empty((3 * CANDIDATES, 3), np.int64)
+    extents, steps = np.array([of.grid.x, of.grid.y, of.grid.z]), np.array(of.steps, np.float64)
+    reach = np.ascontiguousarray(of.reach, np.int64)
+    sectors, others, *moved, kept = addresses(of.sectors, some, steps, extents, reach, found)
+    count = _find()(sectors, len(of.sectors), others, len(some), *moved, CANDIDATES, kept)
+    return found[:count]
 
 
-def _distances(
-    of: Pattern, extents: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Yield lags that make the distances between some sectors of a block and all of them, and how often."""
-    moving = [axis for axis in (2, 1, 0) if extents[axis] > 1 and of.steps[axis]]
-    apart, times = _counted((of.sectors[None, :] - _some(of.sectors)[:, None]).reshape(-1))
-    for around in product(*[(-1, 0, 1)] * (len(moving) - 1), (0,)):
-        lag, left = np.zeros((len(apart), 3), np.int64), apart.astype(float)
-        for axis, shift in zip(moving, around, strict=bool(moving)):
-            lag[:, axis] = np.rint(left / of.steps[axis]).astype(np.int64) + shift
-            left = left - lag[:, axis] * of.steps[axis]
-        reached = (np.abs(left) < 1) & (np.abs(lag) < of.reach).all(axis=1)
-        yield lag[reached], times[reached]
-
-
-def _counted(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the different numbers, ascending, and how often each occurs; quickly where they lie close.
-
-    >>> [found.tolist() for found in _counted(np.array([3, -1, 3]))]
-    [[-1, 3], [1.0, 2.0]]
-    """
-    least = int(numbers.min())
-    if int(numbers.max()) - least < MOST_COMPARED:
-        counts = np.bincount(numbers - least)
-        places = np.flatnonzero(counts)
-        return places + least, counts[places].astype(float)
-    ascending = np.sort(numbers)
-    begins = np.flatnonzero(np.diff(ascending, prepend=least - 1))
-    return ascending[begins], np.diff(begins, append=len(ascending)).astype(float)
+@cache
+def _find() -> Callable[..., int]:
+    return function("lag_candidates", INT, ADDRESS, INT, ADDRESS, INT, *[ADDRESS] * 3, INT, ADDRESS)
 
 
 def _some(sectors: NDArray[np.int64]) -> NDArray[np.int64]:
