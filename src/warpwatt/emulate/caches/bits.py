@@ -13,7 +13,6 @@ import numpy as np
 
 from warpwatt.core.arrays import unique
 from warpwatt.emulate.caches.lags import merged
-from warpwatt.emulate.caches.sets import distinct
 from warpwatt.emulate.caches.totals import SATURATED
 
 if TYPE_CHECKING:
@@ -61,14 +60,25 @@ def met_by_bits(
     order = np.argsort(begin, kind="stable")
     same = np.diff(begin[order]) == 0
     places = unique(begin)
-    if len(places) * len(pattern) > MOST_SECTORS:
-        return None
-    sectors = len(distinct(np.sort((places[:, None] + pattern).ravel())))
-    if sectors < len(places) * len(pattern):
+    sectors = len(places) * len(pattern)
+    if sectors > MOST_SECTORS or _overlap(places, pattern):
         return None
     behind, times = np.unique(np.diff(order)[same], return_counts=True)
     again = tuple(merged(behind, times / len(begin), ALIKE))
     return again, sectors * (1.0 if again else share)  # what one leaves out another touches
+
+
+def _overlap(places: NDArray[np.int64], pattern: NDArray[np.int64]) -> bool:
+    """Return whether a pattern of ascending sectors meets itself where it lies at several places.
+
+    >>> _overlap(np.array([0, 2, 8]), np.array([0, 1, 4, 5])), _overlap(np.array([0, 4]), np.array([0, 1, 4]))
+    (False, True)
+    """
+    begins = np.flatnonzero(np.diff(pattern, prepend=pattern[0] - 2) != 1)  # of its rows, side by side
+    row = (places[:, None] + pattern[begins]).ravel()
+    length = np.tile(np.diff(begins, append=len(pattern)), len(places))
+    order = np.argsort(row, kind="stable")
+    return bool((row[order][1:] < (row + length)[order][:-1]).any())
 
 
 def _begins(begin: NDArray[np.int64], numbers: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
