@@ -53,6 +53,24 @@ def screen(runs: Sequence[Measured]) -> Screen | None:
     )
 
 
+def by_both(
+    ours: Sequence[Measured], theirs: Sequence[Measured], parameters: Sequence[str]
+) -> dict[tuple[str, ...], float]:
+    """Return the median of our time over theirs in the same configuration, by values of some parameters."""
+    others = {frozenset(_values(run).items()): run.seconds for run in theirs}
+    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for run in ours:
+        values = _values(run)
+        if seconds := others.get(frozenset(values.items())):
+            found[tuple(values[name] for name in parameters)].append(run.seconds / seconds)
+    return {key: statistics.median(ratios) for key, ratios in found.items()}
+
+
+def _values(run: Measured) -> dict[str, str]:
+    """Return the values of a configuration by parameter, whose names tools write in small or in capitals."""
+    return dict(part.split("=") for part in run.configuration.lower().split())
+
+
 def _ratio(pair: Sequence[Measured]) -> float:
     times = sorted(run.seconds for run in pair)
     return times[1] / times[0]

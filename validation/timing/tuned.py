@@ -64,6 +64,8 @@ class Found:
     at_own_clock: list[Compared]
     """The same at the SM clock that the measurement itself shows; empty where it shows none."""
     screen: Screen | None
+    usable: list[Measured]
+    """All rows of the search that say a time."""
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -81,7 +83,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         own = [replace(c.measured, clocks=search.clocks) for c in compared] if search.clocks else []
         usable, _ = sampled(search, options.data, checkouts[search.checkout], sys.maxsize)
         waiting = len(runs) - len(compared)
-        found.append(Found(search, compared, left_out, waiting, _compared(own, options.kept), screen(usable)))
+        at_own = _compared(own, options.kept)
+        found.append(Found(search, compared, left_out, waiting, at_own, screen(usable), usable))
     text = page(found)
     PAGE.write_text(text)
     print(text)
