@@ -67,9 +67,20 @@ def test_a_surrogate_knows_what_it_has_seen_and_is_unsure_of_the_rest():
     surrogate = Surrogate([{"n": n} for n in range(30)])
     for number in (3, 4, 5, 20):
         surrogate.see(number, 2.0)
-    likely = surrogate.likely_value()
-    assert likely[[3, 4, 5, 20]] == pytest.approx(0.0, abs=0.02)
-    assert likely[12] < likely[6] < -0.05
+    better = surrogate.expected_improvement()
+    assert better[[3, 4, 5, 20]] == pytest.approx(0.0, abs=0.02)
+    assert better[12] > better[6] > 0.02
+
+
+def test_a_parameter_that_does_not_matter_soon_counts_little():
+    space = [{"n": n, "idle": idle} for n in range(6) for idle in range(6)]
+    surrogate = Surrogate(space)
+    for number in (0, 3, 7, 10, 20, 29, 32, 35):
+        surrogate.see(number, 2.0 + (space[number]["n"] - 3) ** 2)
+    better = surrogate.expected_improvement().reshape(6, 6)
+    assert better[3].min() > better[[0, 1, 5]].max()
+    n, idle = surrogate._lengths
+    assert idle > 4 * n
 
 
 def test_a_space_within_the_budget_is_predicted_whole():

@@ -1,8 +1,10 @@
 """What predictions of some configurations tell about the others: a Gaussian process over the parameters.
 
-Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapters 2 and 5; how such a model
-chooses what to look at next is that of Srinivas et al., "Gaussian Process Optimization in the Bandit
-Setting", 2010. Configurations are as far apart as the ranks of their values; of words, all are.
+Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapters 2 and 5: each parameter has
+a length of its own, which the predictions themselves choose: one that matters little soon counts little. What
+is looked at next is where most improvement is expected: Jones, Schonlau and Welch, "Efficient Global
+Optimization of Expensive Black-Box Functions", 1998. Configurations are as far apart as the ranks of their
+values; of words, all are.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from warpwatt.core.arrays import unique
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LENGTHS = (0.15, 0.3, 0.6, 1.2)
-"""Distances over which configurations may be alike, in ranges of a parameter; the likeliest counts."""
+LENGTHS = (0.15, 0.3, 0.6, 1.2, 2.4, 9.6)
+"""Distances over which configurations may be alike, in ranges of a parameter: from the steps of a list of
+seven values to hardly any influence."""
+FIRST_LENGTH = 0.6
 NOISE = 1e-4
 """Variance of a prediction about what the parameters explain, relative to that of all."""
 
@@ -31,38 +35,53 @@ class Surrogate:
         self._places = _places(space)
         self._seen: list[int] = []
         self._logarithms: list[float] = []
-        self._apart: list[NDArray[np.float64]] = []
-        """Of each that was seen, how far all are from it."""
+        self._lengths = np.full(self._places.shape[1], FIRST_LENGTH)
 
     def see(self, number: int, value: float) -> None:
         """Take what was predicted of the configuration with a number in the space; positive."""
         self._seen.append(number)
         self._logarithms.append(math.log(value))
-        self._apart.append(np.abs(self._places - self._places[number]).sum(1))
 
-    def likely_value(self) -> NDArray[np.float64]:
-        """Return how small each value of the space may well be, in a scale of its own.
-
-        That is the mean of what it may be less the standard deviation.
+    def expected_improvement(self) -> NDArray[np.float64]:
+        """Return by how much each configuration is expected to beat the best one, in a scale of its own.
 
         >>> surrogate = Surrogate([{"n": n} for n in range(5)])
         >>> for number, value in ((0, 9.0), (2, 1.0)):
         ...     surrogate.see(number, value)
-        >>> likely = surrogate.likely_value()
-        >>> bool(likely[1] < likely[0]), bool(likely[3] < likely[1])
+        >>> better = surrogate.expected_improvement()
+        >>> bool(better[1] > better[0]), bool(better[3] > better[1])
         (True, True)
         """
         values = np.array(self._logarithms)
         values = (values - values.mean()) / (values.std() or 1.0)
-        apart = np.stack(self._apart, axis=1)
-        length, lower = max(
-            ((length, _cholesky(apart[self._seen], length)) for length in LENGTHS),
-            key=lambda one: _likelihood(one[1], values),
-        )
-        alike = np.exp(-apart / length)
-        explained = np.linalg.solve(lower, alike.T)
-        mean = explained.T @ np.linalg.solve(lower, values)
-        return np.asarray(mean - np.sqrt(np.maximum(0.0, 1.0 - (explained**2).sum(0))))
+        known = self._places[self._seen]
+        self._choose_lengths(known, values)
+        lower = _cholesky(known, self._lengths)
+        explained = np.linalg.solve(lower, _alike(known, self._places, self._lengths))
+        whitened = np.linalg.solve(lower, values)
+        left = np.maximum(0.0, 1.0 - (explained**2).sum(0))
+        variance = (whitened @ whitened) / len(values) or 1.0
+        deviation = np.sqrt(left * variance)
+        return _improvement(values.min() - whitened @ explained, deviation)
+
+    def _choose_lengths(self, known: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Take for one parameter after the other the length that makes the values likeliest."""
+        best = _likelihood(_cholesky(known, self._lengths), values)
+        for parameter in range(len(self._lengths)):
+            for length in LENGTHS:
+                lengths = self._lengths.copy()
+                lengths[parameter] = length
+                likelihood = _likelihood(_cholesky(known, lengths), values)
+                if likelihood > best + NOISE:
+                    best, self._lengths = likelihood, lengths
+
+
+def _improvement(gained: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of the positive part of normal variables, by their means and standard deviations."""
+    score = gained / np.maximum(deviation, NOISE)
+    below = np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in score.tolist()])
+    density = np.exp(-0.5 * score**2) / math.sqrt(2 * math.pi)
+    return np.asarray(gained * below + deviation * density)
 
 
 def _places(space: Sequence[Mapping[str, object]]) -> NDArray[np.float64]:
@@ -85,12 +104,23 @@ def _places(space: Sequence[Mapping[str, object]]) -> NDArray[np.float64]:
     return np.stack(columns, axis=1)
 
 
-def _cholesky(apart: NDArray[np.float64], length: float) -> NDArray[np.float64]:
-    """Return the lower Cholesky factor of the covariance of what was seen."""
-    return np.asarray(np.linalg.cholesky(np.exp(-apart / length) + NOISE * np.eye(len(apart))))
+def _alike(
+    some: NDArray[np.float64], others: NDArray[np.float64], lengths: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the correlation of each of some configurations with each of others."""
+    apart = np.zeros((len(some), len(others)))
+    for mine, theirs, length in zip(some.T, others.T, lengths.tolist(), strict=True):
+        apart += np.abs(mine[:, None] - theirs) / length
+    return np.asarray(np.exp(-apart))
+
+
+def _cholesky(known: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lower Cholesky factor of the correlations of what was seen."""
+    return np.asarray(np.linalg.cholesky(_alike(known, known, lengths) + NOISE * np.eye(len(known))))
 
 
 def _likelihood(lower: NDArray[np.float64], values: NDArray[np.float64]) -> float:
-    """Return the logarithm of the marginal likelihood of values, without a constant."""
+    """Return the logarithm of the likelihood of values at their likeliest variance, without a constant."""
     whitened = np.linalg.solve(lower, values)
-    return float(-0.5 * whitened @ whitened - np.log(np.diag(lower)).sum())
+    variance = max(NOISE, float(whitened @ whitened) / len(values))
+    return float(-0.5 * len(values) * math.log(variance) - np.log(np.diag(lower)).sum())

@@ -20,7 +20,7 @@ Config = Mapping[str, object]
 FIRST_SHARE = 0.6
 """Of the predictions those at the head of the rough order; the others go to neighbours of the best."""
 DRAWN_SHARE = 0.25
-"""Without a rough order: those that are drawn; the others go where these make the best seem likely."""
+"""Without a rough order: those that are drawn; the others go where these promise most."""
 MOST_MODELLED = 20_000
 """Of a larger space so many configurations, drawn, are looked at."""
 OPEN = 0.2
@@ -189,8 +189,8 @@ def _follow_surrogate(
     for done in range(budget):
         number = next(iter(left))
         if seen and done >= first:
-            likely = surrogate.likely_value()
-            number = min(left, key=lambda one: likely[one])
+            better = surrogate.expected_improvement()
+            number = max(left, key=lambda one: better[one])
         del left[number]
         value = look(drawn[number])
         if value is not None:
