@@ -78,8 +78,7 @@ def memory_pipe_accesses(streams: WarpStreams, table: Records) -> WarpStreams:
 
     The constant port of the uniform datapath, for one, has accesses too.
     """
-    operation = table["operation"][streams.access_instruction]
-    through = np.isin(operation, _MEMORY_PIPE)
+    through = np.isin(table["operation"], _MEMORY_PIPE)[streams.access_instruction]
     if through.all():
         return streams
     steps = streams.steps.copy()
