@@ -230,6 +230,8 @@ constexpr Field kFields[] = {
     FIELD(RequestSums, counters.ideal),
     FIELD(RequestSums, counters.collisions),
     FIELD(RequestSums, counters.uniform),
+    FIELD(RequestSums, counters.constant_misses),
+    FIELD(RequestSums, counters.constant_far_misses),
     FIELD(RequestSums, counters.stride),
     FIELD(RequestSums, counters.stride_state),
     FIELD(RequestSums, counters.slot),

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "emulate/block.h"
+#include "emulate/constant_cache.h"
 #include "emulate/lanes.h"
 #include "emulate/memory_operation.h"
 #include "emulate/request_counters.h"
@@ -145,6 +146,7 @@ struct alignas(64) Machine {
     Totals totals;
     Trace trace;
     SharedCheck check;
+    L15ConstantCache l15_constants;
     // Arguments and results of the operation that a warp executes.
     alignas(64) std::array<std::uint64_t, kLanes> addresses;
     alignas(64) std::array<std::array<std::uint64_t, kLanes>, kMostValues> values;

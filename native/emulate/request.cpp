@@ -4,6 +4,7 @@
 
 #include "emulate/address_pattern.h"
 #include "emulate/address_space.h"
+#include "emulate/distinct_numbers.h"
 #include "emulate/request_shape.h"
 #include "emulate/shared_banks.h"
 
@@ -44,6 +45,17 @@ void record(const Request& request, LaneMask lanes, int passes, const TouchedLin
                          event_of(request, lanes));
 }
 
+// Looks a constant up in the caches.
+void read_constant(const Request& request, std::uint64_t address, RequestCounters& sums) {
+    constexpr int kBankShift = 16;  // a bank holds at most 64 KiB
+    const auto place = static_cast<std::uint32_t>(bank_of(request.operation, address) << kBankShift |
+                                                  (address & ((1 << kBankShift) - 1)));
+    const int misses = request.warp.constants.use(place >> kConstantLineShift);
+    sums.constant_misses += misses;
+    if (misses > 0)
+        sums.constant_far_misses += request.machine.l15_constants.use(place >> kFarConstantLineShift);
+}
+
 // Counts lanes with one address; returns the wavefronts.
 int count_one_address(const Request& request, Space space, LaneMask lanes, std::uint64_t address,
                       TouchedLines& touched) {
@@ -64,6 +76,9 @@ int count_one_address(const Request& request, Space space, LaneMask lanes, std::
         sums.wavefronts += passes;
         sums.ideal += std::min(passes, 2);
         return passes;
+    } else if (space == Space::kConstant) {
+        ++sums.wavefronts;
+        read_constant(request, address, sums);
     }
     return 0;
 }
@@ -106,7 +121,15 @@ void count_apart(const Request& request, Space space, LaneMask lanes, TouchedLin
     sums.uniform += pattern.uniform();
     if (request.operation.atomic != AtomicOperation::kNone)
         sums.collisions += most_on_one_address(addresses, lanes, pattern);
-    if (space == Space::kConstant) return;
+    if (space == Space::kConstant) {
+        DistinctNumbers<kLanes> distinct;
+        for_each_lane(lanes, [&](int lane) {
+            if (!distinct.insert(addresses[lane])) return;
+            ++sums.wavefronts;
+            read_constant(request, addresses[lane], sums);
+        });
+        return;
+    }
     touch_local(request, lanes, touched);
     count_off_chip(sums, touched, lane_count(lanes) * request.operation.bytes,
                    1);  // lanes lie in banks apart
@@ -171,7 +194,9 @@ void count_contiguous(const Request& request, Space space, std::uint64_t first) 
 
 void count_uniform(const Request& request, Space space, LaneMask lanes, std::uint64_t address) {
     TouchedLines touched;
-    record(request, lanes, count_one_address(request, space, lanes, address, touched), touched);
+    const int passes = count_one_address(request, space, lanes, address, touched);
+    const bool only_counted = space == Space::kConstant && request.operation.probe;
+    if (!only_counted) record(request, lanes, passes, touched);
 }
 
 void count_lanes(const Request& request, LaneMask lanes, const LanesBySpace& by_space) {

@@ -11,11 +11,11 @@ namespace warpwatt::emulate {
 
 struct Request {
     Machine& machine;
-    const Warp& warp;
+    Warp& warp;
     const MemoryOperation& operation;
     RequestCounters* counters;  // by space
 
-    Request(Machine& machine_, const Warp& warp_, std::int64_t row)
+    Request(Machine& machine_, Warp& warp_, std::int64_t row)
         : machine(machine_),
           warp(warp_),
           operation(machine_.code.operations[row]),

@@ -37,6 +37,8 @@ void RequestCounters::add(const RequestCounters& other) {
     ideal += other.ideal;
     collisions += other.collisions;
     uniform += other.uniform;
+    constant_misses += other.constant_misses;
+    constant_far_misses += other.constant_far_misses;
 }
 
 }  // namespace warpwatt::emulate

@@ -22,6 +22,8 @@ struct RequestCounters {
     std::int64_t ideal;
     std::int64_t collisions;
     std::int64_t uniform;
+    std::int64_t constant_misses;
+    std::int64_t constant_far_misses;
     std::int64_t stride;
     StrideState stride_state;
     std::int64_t slot;

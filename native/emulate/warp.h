@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "emulate/constant_cache.h"
 #include "emulate/lanes.h"
 
 namespace warpwatt::emulate {
@@ -53,6 +54,7 @@ struct alignas(64) Warp {
     alignas(64) std::array<std::uint64_t, kLanes> awaited;  // address of the barrier object of an AWAIT
     alignas(64) std::array<std::array<std::int32_t, kLanes>, 3> tid;
     alignas(64) SpecialRegisters special;
+    IndexedConstantCache constants;
     // The routine's registers follow, as generated code lays them out.
 
     unsigned char* registers() { return reinterpret_cast<unsigned char*>(this + 1); }

@@ -81,8 +81,9 @@ struct Instruction {
     Traffic traffic;
     std::int8_t shared_memory;  // 1: its load-store cycles are wavefronts of shared memory
     ObjectUse object_use;
-    std::int8_t scoreboard;  // that DEPBAR or WARPGROUP.DEPBAR waits for
-    std::int8_t barrier;     // number of the block's barrier
+    std::int8_t scoreboard;       // that DEPBAR or WARPGROUP.DEPBAR waits for
+    std::int8_t barrier;          // number of the block's barrier
+    std::int8_t reads_constants;  // 1: its warp waits behind it for the ConstantCache
 
     Stall result_stall;    // name of the wait for its result
     Stall throttle_stall;  // name of its own wait for its unit
@@ -99,13 +100,16 @@ struct Instruction {
     double operand_read_latency;
     double l2_latency;
     double dram_latency;
-    double l1_miss_rate;    // share of its sectors
-    double l2_miss_rate;    // share of the sectors that miss L1
-    double lsu_cycles;      // of an access about which the trace says nothing more
-    double dram_slowdown;   // DRAM's time over what the bytes say
-    double l2_merging;      // share of its sectors that L2 reads first, to merge with what is written
-    double in_flight_rate;  // share of its L1 hits whose line is still on its way
-    double sleep_cycles;    // behind it, in which its warp does nothing
+    double l1_miss_rate;           // share of its sectors
+    double l2_miss_rate;           // share of the sectors that miss L1
+    double lsu_cycles;             // of an access about which the trace says nothing more
+    double dram_slowdown;          // DRAM's time over what the bytes say
+    double l2_merging;             // share of its sectors that L2 reads first, to merge with what is written
+    double in_flight_rate;         // share of its L1 hits whose line is still on its way
+    double sleep_cycles;           // behind it, in which its warp does nothing
+    double constant_turns_cycles;  // in which the constant cache looks up its addresses but the first
+    double constant_misses;        // of the constant cache
+    double constant_miss_cycles;   // of each
 };
 
 }  // namespace warpwatt::sm

@@ -26,6 +26,7 @@ constexpr Field kFields[] = {
     FIELD(Instruction, object_use),
     FIELD(Instruction, scoreboard),
     FIELD(Instruction, barrier),
+    FIELD(Instruction, reads_constants),
     FIELD(Instruction, result_stall),
     FIELD(Instruction, throttle_stall),
     FIELD(Instruction, issue_stall),
@@ -46,6 +47,9 @@ constexpr Field kFields[] = {
     FIELD(Instruction, l2_merging),
     FIELD(Instruction, in_flight_rate),
     FIELD(Instruction, sleep_cycles),
+    FIELD(Instruction, constant_turns_cycles),
+    FIELD(Instruction, constant_misses),
+    FIELD(Instruction, constant_miss_cycles),
 
     RECORD(Settings),
     FIELD(Settings, sub_cores),

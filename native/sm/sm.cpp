@@ -25,6 +25,7 @@ Sm::Sm(const Inputs& in, const Outputs& out)
       wake_(settings_.sub_cores),
       dispatcher_(in.blocks, in.block_count, settings_),
       instruction_cache_(program_.cache_lines(), settings_),
+      constant_cache_(in.instruction_count),
       load_store_unit_(in.instruction_count, settings_),
       stalls_(warps_of(settings_), out.stalls, out.producers, out.awaited),
       next_rotation_(settings_.rotation_instructions) {}
@@ -177,8 +178,10 @@ void Sm::issue(SubCore& core, int position, Cycle time) {
     last_issue_ = time;
     execute(core, state, instruction, time);
     state.waiting_since = time + 1;
+    const Cycle constants =
+        instruction.reads_constants ? constant_cache_.read(instruction, pc, time) - time : 0;
     const Cycle stall_count = std::max<Cycle>(
-        {instruction.yields ? 2 : 1, instruction.stall_count, whole(instruction.sleep_cycles)});
+        {instruction.yields ? 2 : 1, instruction.stall_count, whole(instruction.sleep_cycles), constants});
     const bool goes_on = advance(core, warp, time + stall_count, &instruction);
     const bool at_object = goes_on && state.object >= 0;
     const bool waits = goes_on && (instruction.operation == Operation::barrier_sync || at_object);

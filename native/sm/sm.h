@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sm/block_dispatcher.h"
+#include "sm/constant_cache.h"
 #include "sm/instruction.h"
 #include "sm/instruction_cache.h"
 #include "sm/load_store_unit.h"
@@ -137,6 +138,7 @@ private:
     BlockDispatcher dispatcher_;
     L1InstructionCache instruction_cache_;
     SharedPipes shared_pipes_;
+    ConstantCache constant_cache_;
     LoadStoreUnit load_store_unit_;
     StallAccounting stalls_;
     std::int64_t issued_ = 0;

@@ -96,15 +96,28 @@ void local_memory_is_interleaved() {
     CHECK(test.lines[0] == ((kLocalWindow + 2 * 128) | 15));
 }
 
-void constants_count_requests_only() {
+void constants_count_requests_and_addresses() {
     TestMachine test;
     test.set_operation(Space::kConstant, 4);
     test.set_addresses(0, 4);
     count_lanes(Request(test.machine, test.warp(), 0), kAllLanes, all_in(Space::kConstant, kAllLanes));
     const RequestCounters& sums = test.counted(Space::kConstant);
     CHECK(sums.requests == 1 && sums.lanes == 32);
-    CHECK(sums.sectors == 0 && sums.wavefronts == 0 && sums.ideal == 0);
+    CHECK(sums.sectors == 0 && sums.wavefronts == 32 && sums.ideal == 0);
     CHECK(sums.slot == kParameterSlot);
+}
+
+// 64 KiB, which all leave the cache again: each of their lines misses each time.
+void constants_that_do_not_fit_miss() {
+    TestMachine test;
+    test.set_operation(Space::kConstant, 4);
+    for (std::uint64_t address = 0; address < 2 << 16; address += 16)
+        count_uniform(Request(test.machine, test.warp(), 0), Space::kConstant, 1, address & 0xFFFF);
+    const RequestCounters& sums = test.counted(Space::kConstant);
+    CHECK(sums.wavefronts == sums.requests);
+    CHECK(sums.constant_misses == 2 * (1 << 16 >> kConstantLineShift));
+    const int first = 2 << 10 >> kFarConstantLineShift;  // which the L1.5 sees when they come again
+    CHECK(sums.constant_far_misses == 2 * (1 << 16 >> kFarConstantLineShift) - first);
 }
 
 void a_request_in_several_spaces_is_one_event() {
@@ -165,7 +178,8 @@ int main() {
     wide_requests_take_two_wavefronts_at_best();
     atomics_count_lanes_that_collide();
     local_memory_is_interleaved();
-    constants_count_requests_only();
+    constants_count_requests_and_addresses();
+    constants_that_do_not_fit_miss();
     a_request_in_several_spaces_is_one_event();
     wavefronts_are_those_of_shared_memory_whatever_follows();
     lanes_elsewhere_with_one_address_take_no_wavefront();

@@ -94,6 +94,19 @@ class AccessPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantReads:
+    """What an instruction reads of constant banks at computed addresses, averages per execution.
+
+    ``addresses``: different ones, which the cache looks up one after the other. ``misses``: of the indexed
+    constant cache, in constants that do not fit into it; ``far_misses``: of them, of the L1.5 constant cache.
+    """
+
+    addresses: float
+    misses: float
+    far_misses: float
+
+
+@dataclass(frozen=True, slots=True)
 class Footprint:
     """Off-chip memory that some instructions reach together, in distinct bytes of whole 32-byte sectors."""
 
@@ -124,6 +137,8 @@ class Execution:
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
     footprints: tuple[Footprint, ...] = ()
+    constants: Mapping[int, ConstantReads] = field(default_factory=dict)
+    """By instruction that the constant caches keep waiting."""
     streams: WarpStreams | None = None
     """What warps of sampled blocks did, in order; None where nothing was traced."""
     reuse: Reuse | None = None

@@ -40,7 +40,7 @@ from warpwatt.emulate.ir import PRODUCTS
 from warpwatt.emulate.layout import PARAMETER_BANK
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.pairs import leaders, multiplies_in_pairs, with_partners
-from warpwatt.emulate.patterns import access_patterns, footprints
+from warpwatt.emulate.patterns import access_patterns, constant_reads, footprints
 from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.scaling import concatenate, scale
@@ -341,6 +341,7 @@ def scale_to_grid(emulation: Emulation) -> Execution:
             *nan_assumptions(launch),
         ),
         footprints=footprints(reuse),
+        constants=constant_reads(grid),
         reuse=reuse,
         streams=streams,
         classes=classes,

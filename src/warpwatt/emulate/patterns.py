@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from warpwatt.core.execution import AccessPattern, Footprint
+from warpwatt.core.execution import AccessPattern, ConstantReads, Footprint
 from warpwatt.core.program import Access, Program
 from warpwatt.core.reuse import Reuse
 from warpwatt.emulate.caches.stream import SECTOR, sectors_of
@@ -36,6 +36,21 @@ def access_patterns(
         for index, access in grid.accesses.items()
         if access.spaces != {_CONST} and grid.executions[index] > 0 and program.instructions[index].memory
     }
+
+
+def constant_reads(grid: GridRun) -> dict[int, ConstantReads]:
+    """Return what keeps constants waiting: reads that miss, or of several addresses at once."""
+    found = {}
+    for index, access in grid.accesses.items():
+        executions, sums = float(grid.executions[index]), access.sums
+        several = sums["wavefronts"] > sums["requests"]
+        if access.spaces == {_CONST} and executions > 0 and (several or sums["constant_misses"]):
+            found[index] = ConstantReads(
+                sums["wavefronts"] / executions,
+                sums["constant_misses"] / executions,
+                sums["constant_far_misses"] / executions,
+            )
+    return found
 
 
 def _reach_of_atomics(program: Program, reuse: Reuse) -> dict[int, float]:

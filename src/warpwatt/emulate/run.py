@@ -110,17 +110,20 @@ class AccessCounts:
     ``instruction`` (index in the program) names the row. ``requests``: executions with a lane on (a warp
     instruction whose lanes are all off makes none). ``lanes``: lanes on. ``sectors``, ``lines``: distinct
     32-byte sectors and 128-byte lines per request (global and local). ``l1_passes``: see
-    ``AccessPattern``. ``wavefronts``: shared-memory passes. ``ideal``: least possible sectors (or
-    wavefronts) for the bytes and lanes. ``collisions``: for atomics, the largest number of lanes on one
-    address, summed. ``uniform``: requests whose lanes all have one address. ``stride``: the common distance
-    in bytes between neighbouring lanes if it was the same in all requests, else the minimum of int64.
+    ``AccessPattern``. ``wavefronts``: shared-memory passes; of constant memory, different addresses.
+    ``ideal``: least possible sectors (or wavefronts) for the bytes and lanes. ``collisions``: for atomics,
+    the largest number of lanes on one address, summed. ``uniform``: requests whose lanes all have one
+    address. ``constant_misses``, ``constant_far_misses``: lines of constants that the warp's indexed
+    constant cache did not hold, and of them those that the L1.5 constant cache did not; 0 where all fit.
+    ``stride``: the common distance in bytes between neighbouring lanes if it was the same in all requests,
+    else the minimum of int64.
     ``space``: 0 global, 1 shared, 2 local, 3 const (by the address it really went to, for generic ones).
     ``slot``: the buffer's slot (of global memory; else the window's, 0xF0 to 0xF3), -1 if several.
 
     Local memory is interleaved as in hardware: byte ``o`` of a thread lies at
     ``0xF1 << 40 | (warp's number in the grid × bytes per thread × 32 + (o & ~3) × 32 + lane × 4 + (o & 3))``,
     which gives its sectors, lines and tag passes. Sectors, lines, tag passes are 0 for shared and constant
-    memory, wavefronts for all but shared, ``ideal`` for constant, ``collisions`` for all but atomics.
+    memory, wavefronts for all but these two, ``ideal`` for constant, ``collisions`` for all but atomics.
     """
 
     instruction: NDArray[np.int64]
@@ -134,6 +137,8 @@ class AccessCounts:
     ideal: NDArray[np.int64]
     collisions: NDArray[np.int64]
     uniform: NDArray[np.int64]
+    constant_misses: NDArray[np.int64]
+    constant_far_misses: NDArray[np.int64]
     stride: NDArray[np.int64]
     slot: NDArray[np.int64]
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SUMMED = (
     "requests", "lanes", "sectors", "lines", "l1_passes", "wavefronts", "ideal", "collisions", "uniform",
+    "constant_misses", "constant_far_misses",
 )  # fmt: skip
 IRREGULAR = int(np.iinfo(np.int64).min)
 

@@ -12,7 +12,7 @@ from warpwatt.core.execution import Assumption, Execution
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 from warpwatt.emulate.failures import busiest_loop
-from warpwatt.emulate.patterns import access_patterns, footprints
+from warpwatt.emulate.patterns import access_patterns, constant_reads, footprints
 from warpwatt.emulate.scaling import scale
 from warpwatt.program.counting import count, unknown_trips
 
@@ -61,6 +61,7 @@ def extrapolate(emulation: Emulation, loop_counts: Mapping[int, float]) -> Execu
         counted,
         accesses=patterns,
         footprints=footprints(reuse),
+        constants=constant_reads(part),
         reuse=reuse,
         assumptions=(*counted.assumptions, assumption),
     )

@@ -25,6 +25,7 @@ IRREGULAR = int(np.iinfo(np.int64).min)
 _SPACES = {SHARED_SLOT: SHARED, LOCAL_SLOT: LOCAL, PARAMETER_SLOT: CONST, CONSTANT_SLOT: CONST}
 _SUMS = (
     "requests", "lanes", "sectors", "lines", "l1_passes", "wavefronts", "ideal", "collisions", "uniform",
+    "constant_misses", "constant_far_misses",
 )  # fmt: skip
 
 

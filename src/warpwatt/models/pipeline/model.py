@@ -162,7 +162,7 @@ def chip_launch(case: Case) -> ChipLaunch:
     if execution.streams is None or not traced(case):
         raise UnsupportedGpuError(
             f"model pipeline needs traced machine code of {case.gpu.name}",
-            hint="predict with --level sass, for compute capability 7.5 and later",
+            hint="predict with --level sass, for compute capability 7.0 and later",
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
     if is_cold(execution):
@@ -170,6 +170,7 @@ def chip_launch(case: Case) -> ChipLaunch:
     table = instruction_table(
         execution.program, sm, misses(case), _slower(case), _in_flight(case), _waits(case),
         merging_stores(execution.streams, execution.program, sm.values["l2_slot_bytes"]),
+        execution.constants,
     )  # fmt: skip
     return ChipLaunch(
         execution.program, table, _memory_pipe_accesses(case), sm, case.launch.grid.count,

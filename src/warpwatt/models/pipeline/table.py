@@ -18,6 +18,7 @@ from warpwatt.models.pipeline.simulator import record_type
 from warpwatt.models.pipeline.tensor_memory import IN_TENSOR_MEMORY, fill_tensor_memory
 
 if TYPE_CHECKING:
+    from warpwatt.core.execution import ConstantReads
     from warpwatt.models.pipeline.arithmetic import Row
     from warpwatt.models.pipeline.machine import Machine
     from warpwatt.models.pipeline.simulator import Records
@@ -37,6 +38,7 @@ def instruction_table(
     in_flight: Mapping[int, float] | None = None,
     waits: Mapping[int, float] | None = None,
     merging: Mapping[int, float] | None = None,
+    constants: Mapping[int, ConstantReads] | None = None,
 ) -> Records:
     """Return a record ``Instruction`` for each instruction of ``program`` on ``machine``.
 
@@ -45,6 +47,7 @@ def instruction_table(
     ``in_flight``: by instruction index, share of its L1 hits whose line is still on its way, 0 where absent.
     ``waits``: by instruction index, cycles that its warp does nothing behind it, 0 where absent.
     ``merging``: by instruction index, share of its sectors that L2 merges with what it has, 0 where absent.
+    ``constants``: by instruction index, what it waits for in the constant caches.
     """
     table = _at_any_clock(program, Board(machine.name, machine)).copy()
     far = table["l2_latency"] > 0
@@ -61,7 +64,20 @@ def instruction_table(
         table["sleep_cycles"][index], table["issue_stall"][index] = cycles, Reason.SLEEPING
     for index, share in (merging or {}).items():
         table["l2_merging"][index] = share
+    for index, reads in (constants or {}).items():
+        _wait_for_constants(table[index], reads, machine)
     return table
+
+
+def _wait_for_constants(row: Records, reads: ConstantReads, machine: Machine) -> None:
+    """Fill in what an instruction waits for in the constant caches."""
+    v, far = machine.values, reads.far_misses
+    row["reads_constants"], row["issue_stall"] = True, Reason.IMC_MISS
+    row["constant_turns_cycles"] = v["constant_address_cycles"] * max(0.0, reads.addresses - 1.0)
+    row["constant_misses"] = reads.misses
+    if reads.misses:
+        cycles = v["constant_miss_cycles"] * (reads.misses - far) + v["constant_far_miss_cycles"] * far
+        row["constant_miss_cycles"] = cycles / reads.misses
 
 
 def empty_table(size: int) -> Records:
