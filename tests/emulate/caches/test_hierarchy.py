@@ -9,6 +9,7 @@ import pytest
 import warpwatt
 from tests.emulate.caches import kernels
 from warpwatt.core.case import Case
+from warpwatt.core.gpu import Clocks
 from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Kernel, Resources
 from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, Lag, LineStream
@@ -311,6 +312,13 @@ def test_scattered_sectors_keep_dram_busy_with_opening_pages():
     assert slowdown(32.0, visit) == pytest.approx(visit / 32)
     assert slowdown(math.inf, visit) == slowdown(128.0, visit) == 1.0
     assert visit_bytes(find("h200"), clocks) == 0.0  # its timings are not known
+
+
+def test_a_channel_of_hbm2_moves_three_cycles_of_32_bytes_while_it_opens_a_page():
+    """Half of what a transposition in tiles of 16 columns moves are stores of 64 bytes side by side."""
+    visit = visit_bytes(find("v100 pcie 16gb"), Clocks(1380e6, 850e6))
+    assert visit == pytest.approx(3 * 32, rel=1e-3)
+    assert slowdown(64.0, visit) == pytest.approx(1.5, rel=1e-3)
 
 
 @pytest.mark.parametrize(
