@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "c_api.h"
+#include "caches/lines_of_block.h"
 
 namespace warpwatt::caches {
 
@@ -36,14 +37,22 @@ SectorDistances ReuseDistances::access(const LineAccess& next) {
 
 }  // namespace warpwatt::caches
 
-// Distances of `accesses` accesses to lines numbered below `lines`, into rows of one double per sector.
-WARPWATT_API void sector_distances(std::int64_t accesses, std::int64_t lines, const std::int64_t* line,
+// Distances of `accesses` accesses to lines, into rows of one double per sector.
+WARPWATT_API void sector_distances(std::int64_t accesses, const std::int64_t* line,
                                    const std::uint8_t* sectors, const std::uint8_t* leaves_readable,
                                    const double* weight, double* distances) {
     using namespace warpwatt::caches;
-    ReuseDistances reuse(accesses, lines);
+    LinesOfBlock lines(accesses);
+    std::vector<std::int64_t> number(accesses);
+    std::int64_t different = 0;
     for (std::int64_t i = 0; i < accesses; ++i) {
-        const SectorDistances found = reuse.access({line[i], sectors[i], leaves_readable[i] != 0, weight[i]});
+        number[i] = lines.find_or_insert(line[i], different);
+        different += number[i] == different;
+    }
+    ReuseDistances reuse(accesses, different);
+    for (std::int64_t i = 0; i < accesses; ++i) {
+        const SectorDistances found =
+            reuse.access({number[i], sectors[i], leaves_readable[i] != 0, weight[i]});
         std::copy(found.begin(), found.end(), distances + i * kSectorsPerLine);
     }
 }

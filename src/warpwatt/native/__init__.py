@@ -1,10 +1,10 @@
 """The native core: the shared library that ``native/`` is compiled into, called through ctypes.
 
 >>> import numpy as np
->>> distances = function("sector_distances", None, INT, INT, *[ADDRESS] * 5)
+>>> distances = function("sector_distances", None, INT, *[ADDRESS] * 5)
 >>> line, sectors, readable = np.array([0, 0]), np.array([1, 1], np.uint8), np.array([True, True])
 >>> weight, result = np.ones(2), np.empty((2, 4))
->>> distances(2, 1, *addresses(line, sectors, readable, weight, result))
+>>> distances(2, *addresses(line, sectors, readable, weight, result))
 >>> result[1].tolist()
 [0.0, -1.0, -1.0, -1.0]
 """

@@ -36,16 +36,42 @@ def sector_distances(
     >>> sector_distances(lines, masks, np.full(4, True), np.ones(4))[3].tolist()
     [1.0, 0.0, nan, nan]
     """
-    different, number = np.unique(lines, return_inverse=True)
     given = (
-        np.ascontiguousarray(number, np.int64),
+        np.ascontiguousarray(lines, np.int64),
         np.ascontiguousarray(sectors, np.uint8),
         np.ascontiguousarray(valid, np.bool_),
         np.ascontiguousarray(weights, np.float64),
     )
     result = np.empty((len(lines), 4))
-    call = function("sector_distances", None, INT, INT, *[ADDRESS] * 5)
-    call(len(lines), len(different), *addresses(*given, result))
+    call = function("sector_distances", None, INT, *[ADDRESS] * 5)
+    call(len(lines), *addresses(*given, result))
     result[result < 0] = np.nan
     result[result >= _COLD] = np.inf
+    return result
+
+
+def first_in_turn(
+    turn: NDArray[np.int64],
+    lines: NDArray[np.int64],
+    reads: NDArray[np.bool_],
+    distances: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return how far the first access of a turn was from each sector that another one reads, in its shape.
+
+    -1 for that first access itself. Accesses of a turn stand together; ``reads`` and ``distances`` have a
+    column for each of the four sectors.
+
+    >>> reads, far = np.array([[1, 1, 0, 0], [1, 0, 1, 0]]) > 0, np.array([[5.0, 6, 0, 0], [7, 0, 8, 0]])
+    >>> first_in_turn(np.zeros(2), np.array([3, 3]), reads, far)[1].tolist()
+    [5.0, -1.0, -1.0, -1.0]
+    """
+    given = (
+        np.ascontiguousarray(turn, np.int32),
+        np.ascontiguousarray(lines, np.int64),
+        np.ascontiguousarray(reads, np.bool_),
+        np.ascontiguousarray(distances, np.float64),
+    )
+    result = np.empty((len(lines), 4))
+    call = function("first_in_turn", None, INT, *[ADDRESS] * 5)
+    call(len(lines), *addresses(*given, result))
     return result

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
-from warpwatt.emulate.caches.distance import sector_distances
+from warpwatt.emulate.caches.distance import first_in_turn, sector_distances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,13 +170,12 @@ def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) ->
     valid = (kind & READ > 0) | (kind & FULL > 0)
     far = sector_distances(line, sectors, valid, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
-    row, sector = np.nonzero(reads)
+    row = np.nonzero(reads)[0]
     later_turn = (np.diff(stream.time[rows], prepend=-1) != 0) | (np.diff(round_, prepend=0) != 0)
-    _, number = np.unique(line, return_inverse=True)
-    turn = np.cumsum(later_turn) * (int(number.max(initial=0)) + 1) + number.reshape(-1)
+    ahead = first_in_turn(np.cumsum(later_turn), line, reads, far)
     return L1Profile(
         stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0,
-        _ahead(turn[row] * 4 + sector, far[reads]), writes,
+        ahead[reads], writes,
     )  # fmt: skip
 
 
@@ -200,18 +199,6 @@ def _writes(
     stored = (written & (kind & BYPASS == 0))[:, None] & ~np.isnan(far)
     row = np.nonzero(stored)[0]
     return Writes(instruction[row], far[stored], weight[row])
-
-
-def _ahead(turn: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distance of the first row with the same number, -1 for that row itself.
-
-    >>> _ahead(np.array([7, 3, 7]), np.array([5.0, 6.0, 0.0])).tolist()
-    [-1.0, -1.0, 5.0]
-    """
-    _, first, inverse = np.unique(turn, return_index=True, return_inverse=True)
-    ahead = distance[first][inverse.reshape(-1)]
-    ahead[first] = -1.0
-    return ahead
 
 
 def _turns(
