@@ -13,7 +13,8 @@ from warpwatt.emulate.native.in_turn import run_in_turn
 from warpwatt.emulate.native.machine import Machine, resident
 from warpwatt.emulate.native.records import CODES
 from warpwatt.emulate.native.results import STOPS, results
-from warpwatt.emulate.native.steps import NoStepError, RoutineSteps
+from warpwatt.emulate.native.step_values import NoStepError
+from warpwatt.emulate.native.steps import RoutineSteps
 from warpwatt.emulate.native.textures import FUNCTIONS as TEXTURE_FUNCTIONS
 from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Stop
 from warpwatt.native import ADDRESS, INT, address, addresses, function
