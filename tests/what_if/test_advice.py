@@ -123,6 +123,7 @@ def test_tiling_is_advised_where_a_block_shares_and_has_no_tile_yet(gpu: str) ->
         for name in ("matmul_naive", "matmul_tiled")
     )
     (promised,) = (one for one in naive.advice or () if one.kind == "tiling")
-    assert promised.share == pytest.approx(1 - tiled.time.value / naive.time.value, abs=0.03)
+    # each of the three times is drawn through loops simulated in part: a per cent off whole simulations
+    assert promised.share == pytest.approx(1 - tiled.time.value / naive.time.value, abs=0.04)
     assert "A and B" in promised.text or "B and A" in promised.text
     assert not any(one.kind == "tiling" for one in tiled.advice or ())
