@@ -76,8 +76,8 @@ void add_conversion_steps(StepTable& table) {
     add_resized<I32>(table, "signed i32");
     table.add_wide("spread", []<typename T>() { return spread<T>; });
     table.add_wide("lowest bits", []<typename T>() { return lowest_bits<T>; });
-    table.add("fpext f32 f64", convert<float, double>);
-    table.add("fptrunc f64 f32", rounded<convert<double, float>>);
+    table.add<convert<float, double>>("fpext f32 f64");
+    table.add<rounded<convert<double, float>>>("fptrunc f64 f32");
     table.add_typed(Floats{}, "sitofp i64", []<typename To>() { return rounded<convert<I64, To>>; });
     table.add_typed(Floats{}, "uitofp i64", []<typename To>() { return convert<U64, To>; });
     add_to_integer<float>(table, "f32");

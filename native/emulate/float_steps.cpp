@@ -145,9 +145,9 @@ void add_unary(StepTable& table, const char* name) {
 
 template <typename Do>
 void add_on_bits(StepTable& table, const std::string& name) {
-    table.add(name + " f16", unary<U16, Do>);
-    table.add(name + " f32", unary<U32, Do>);
-    table.add(name + " f64", unary<U64, Do>);
+    table.add<unary<U16, Do>>(name + " f16");
+    table.add<unary<U32, Do>>(name + " f32");
+    table.add<unary<U64, Do>>(name + " f64");
 }
 
 template <typename Holds>

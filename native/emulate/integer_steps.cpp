@@ -156,7 +156,7 @@ void add_reduced(StepTable& table, const std::string& name) {
 template <typename Do>
 void add_bitwise(StepTable& table, const std::string& name) {
     add_reduced<Do>(table, name);
-    table.add(name + " i1", binary_mask<Do>);
+    table.add<binary_mask<Do>>(name + " i1");
 }
 
 }  // namespace

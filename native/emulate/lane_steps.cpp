@@ -62,13 +62,13 @@ void count(const Frame& frame, const Step& step) {
 
 void add_lane_steps(StepTable& table) {
     table.add_wide("select", []<typename T>() { return select<T>; });
-    table.add("select 1", select_mask);
-    table.add("active", active);
-    table.add("ballot", ballot);
+    table.add<select_mask>("select 1");
+    table.add<active>("active");
+    table.add<ballot>("ballot");
     table.add_wide("shuffle", []<typename T>() { return shuffle<T>; });
-    table.add("shuffle 1", shuffle_mask);
-    table.add("match", match);
-    table.add("count", count);
+    table.add<shuffle_mask>("shuffle 1");
+    table.add<match>("match");
+    table.add<count>("count");
 }
 
 }  // namespace warpwatt::emulate

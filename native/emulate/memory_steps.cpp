@@ -109,21 +109,21 @@ void barrier_results(const Frame& frame, const Step& step) {
 void add_memory_steps(StepTable& table) {
     table.add_wide("address", []<typename T>() { return address<T>; });
     table.add_wide("argument", []<typename T>() { return argument<T>; });
-    table.add("argument 1", argument_mask);
+    table.add<argument_mask>("argument 1");
     table.add_wide("result", []<typename T>() { return result<T>; });
-    table.add("result 1", result_mask);
+    table.add<result_mask>("result 1");
     table.add_wide("old value", []<typename T>() { return old_value<T>; });
     table.add_wide("store element", []<typename T>() { return store_element<T>; });
     table.add_wide("loaded", []<typename T>() { return loaded<T>; });
     table.add_wide("loaded for all", []<typename T>() { return loaded_for_all<T>; });
     table.add_wide("constant", []<typename T>() { return constant<T>; });
-    table.add("load", call_memory<load_lanes>);
-    table.add("store", call_memory<store_lanes>);
-    table.add("atomic", call_memory<atomic_lanes>);
-    table.add("bulk", call_memory<bulk_copy>);
+    table.add<call_memory<load_lanes>>("load");
+    table.add<call_memory<store_lanes>>("store");
+    table.add<call_memory<atomic_lanes>>("atomic");
+    table.add<call_memory<bulk_copy>>("bulk");
     table.add_wide("uniform load", []<typename T>() { return call_uniform_load<T>; });
-    table.add("call", call_python);
-    table.add("barrier results", barrier_results);
+    table.add<call_python>("call");
+    table.add<barrier_results>("barrier results");
 }
 
 }  // namespace warpwatt::emulate

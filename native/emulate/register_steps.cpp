@@ -85,17 +85,17 @@ void clock_of_all(const Frame& frame, const Step& step) {
 
 void add_register_steps(StepTable& table) {
     table.add_wide("get", []<typename T>() { return get<T>; });
-    table.add("get 1", get_mask);
+    table.add<get_mask>("get 1");
     table.add_wide("get uniform", []<typename T>() { return get_uniform<T>; });
-    table.add("get uniform 1", get_uniform_mask);
+    table.add<get_uniform_mask>("get uniform 1");
     table.add_wide("set", []<typename T>() { return set<T>; });
-    table.add("set 1", set_mask);
+    table.add<set_mask>("set 1");
     table.add_wide("set uniform", []<typename T>() { return set_uniform<T>; });
-    table.add("set uniform 1", set_uniform_mask);
-    table.add("tid", thread_index);
-    table.add("special", special);
-    table.add("clock", clock);
-    table.add("clock of all", clock_of_all);
+    table.add<set_uniform_mask>("set uniform 1");
+    table.add<thread_index>("tid");
+    table.add<special>("special");
+    table.add<clock>("clock");
+    table.add<clock_of_all>("clock of all");
 }
 
 }  // namespace warpwatt::emulate

@@ -108,19 +108,25 @@ public:
         StepFunction execute;
     };
 
-    void add(std::string name, StepFunction execute) { rows_.push_back({std::move(name), execute}); }
+    // The address is read from data, where the loader writes that of what the processor executes; code
+    // would have that of a jump there, which every step then took.
+    template <StepFunction execute>
+    void add(std::string name) {
+        static const volatile StepFunction address = execute;
+        rows_.push_back({std::move(name), address});
+    }
 
-    // A row for each type, which `function_of<T>()` executes.
+    // A row for each type; `FunctionOf` returns the function for it.
     template <typename... T, typename FunctionOf>
-    void add_typed(Types<T...>, const std::string& name, FunctionOf function_of) {
-        (add(name + " " + type_name<T>(), function_of.template operator()<T>()), ...);
+    void add_typed(Types<T...>, const std::string& name, FunctionOf) {
+        (add<FunctionOf{}.template operator()<T>()>(name + " " + type_name<T>()), ...);
     }
 
     // A row for each width in bits; the function sees unsigned integers.
     template <typename FunctionOf>
-    void add_wide(const std::string& name, FunctionOf function_of) {
+    void add_wide(const std::string& name, FunctionOf) {
         for_each_width(Integers{}, [&]<typename T>() {
-            add(name + " " + std::to_string(kBits<T>), function_of.template operator()<T>());
+            add<FunctionOf{}.template operator()<T>()>(name + " " + std::to_string(kBits<T>));
         });
     }
 
