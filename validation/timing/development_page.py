@@ -25,15 +25,14 @@ intervals were chosen on them, by program. The *test fifth* is the exception: wh
 whose single errors nobody looked at. The sample is fixed, so that two states of the models can be compared in
 minutes: {tuned} configurations of each tuned search (seed 0), {textbook} of each textbook kernel and
 {operators} of each operator (the same on every board), each application at the lowest, middle and highest of
-its clocks, every application on older GPUs at the data sheet's clocks, and of gpuFLOPBench's programs those
-whose computing and predicting took under {seconds} s of CPU. Protocols of the data sets: time_models.md,
-time_tuned.md, time_unseen.md, programs_counters.md.
+its clocks, every application on older GPUs at the data sheet's clocks, and of gpuFLOPBench's programs,
+as far as there was time to run them, those whose computing and predicting took under {seconds} s of CPU.
+Protocols of the data sets: time_models.md, time_tuned.md, time_unseen.md, programs_counters.md.
 
-*Before* is the state of the models at commit {before}, on the same executions (compiler and emulation are
-held fixed), but for whole programs: those were run again, so that what emulation learned in between is in
-their difference; the test fifth was not. Clocks are those of the measurement where it shows them, else
-today's default clocks; the state before had its own. The A100's tuned convolutions are left out: their rows
-contradict each other (time_tuned.md); so is backpropForward on boards before Volta, where nvprof counts
+*Before* is the state at commit {before}, which compiled and ran the same rows itself, with the same toolkits;
+whole programs were not run in it. Clocks are those of the measurement where it shows them, else today's
+default clocks. The A100's tuned convolutions are left out: their rows contradict each other
+(time_tuned.md); so is backpropForward on boards before Volta, where nvprof counts
 three times the operations of its source. *Width* is the median of the interval's high over its low end; other
 columns are those of time_models.md.
 """
