@@ -31,8 +31,8 @@ AccessTimes LoadStoreUnit::access(const Instruction& instruction, std::int32_t p
             next_cycle(completion(instruction, pc, accepted, conflicts, access))};
 }
 
-// Returns when the unit takes an access, and keeps it busy. Constants, which cost nothing, come from the
-// sub-core's own cache and do not wait for it.
+// Returns when the unit takes an access, and keeps it busy. Constants come from caches of their own (see
+// ConstantCache): they take no cycles here and do not wait.
 double LoadStoreUnit::accept(const Instruction& instruction, double addressed, double cycles, bool active) {
     double accepted = addressed;
     if (cycles > 0.0 || !active) {

@@ -22,7 +22,7 @@ _WRITES = {**ARITHMETIC, **LANES, **MEMORY}
 
 
 class BlockSteps:
-    """The steps of a block: ``rows``, whose values have ``places``, so many, in a frame."""
+    """The steps of a block, ``rows``; their values share so many ``places`` of a frame."""
 
     def __init__(self, routine: RoutineTables, constants: Constants, block: Block) -> None:
         self._routine, self._block = routine, block

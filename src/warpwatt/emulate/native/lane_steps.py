@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.native.records import SPECIAL_REGISTERS, offset_of
 from warpwatt.emulate.native.step_frame import NONE
+from warpwatt.emulate.native.step_values import NoStepError
+from warpwatt.emulate.native.tables import neutral
 from warpwatt.emulate.run import CLOCK_TICK
 
 if TYPE_CHECKING:
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
 
     from warpwatt.emulate.ir import Operation
     from warpwatt.emulate.native.step_values import StepValues
-
-_SIGNED = (Op.SMIN, Op.SMAX)
-_NEUTRAL = {Op.ADD: 0, Op.OR: 0, Op.XOR: 0, Op.UMAX: 0, Op.AND: -1, Op.UMIN: -1}
 
 
 def lane(steps: StepValues, operation: Operation) -> None:
@@ -75,17 +74,11 @@ def reduce(steps: StepValues, operation: Operation) -> None:
     value = operation.args[0]
     mask = operation.mask if operation.mask is not None else (operation.args[1:] or (None,))[0]
     how = Op(str(operation.data))
-    name, neutral = f"reduce {how} {value.type}", _neutral(how, value.type)
-    made = steps.make(name, steps.at(value), NONE, steps.mask(mask), number=neutral)
+    if how in (Op.FMIN, Op.FMAX, Op.FADD):
+        raise NoStepError(how)
+    nothing = neutral(how, value.type)
+    made = steps.make(f"reduce {how} {value.type}", steps.at(value), NONE, steps.mask(mask), number=nothing)
     steps.bind(operation.results[0], made, scalar=True)
-
-
-def _neutral(how: Op, type_: Type) -> int:
-    """Return what changes nothing in a reduction."""
-    if how not in _SIGNED:
-        return _NEUTRAL.get(how, 0)
-    greatest = (1 << (type_.bits - 1)) - 1
-    return -1 - greatest if how is Op.SMAX else greatest
 
 
 def count(steps: StepValues, operation: Operation) -> None:

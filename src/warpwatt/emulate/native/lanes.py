@@ -9,15 +9,13 @@ from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.native.floats import extreme_of
 from warpwatt.emulate.native.llvm import host
 from warpwatt.emulate.native.records import MACHINE, SPECIAL_REGISTERS, WARP, offset_of
+from warpwatt.emulate.native.tables import neutral
 from warpwatt.emulate.native.values import literal, suffix, vector_type
 from warpwatt.emulate.run import CLOCK_TICK
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Operation, Value
     from warpwatt.emulate.native.values import Text
-
-_REDUCTIONS = {Op.ADD: 0, Op.OR: 0, Op.XOR: 0, Op.UMAX: 0, Op.AND: -1, Op.UMIN: -1}
-_SIGNED = (Op.SMIN, Op.SMAX)
 
 
 def lane(text: Text, operation: Operation) -> None:
@@ -161,10 +159,8 @@ def reduce(text: Text, operation: Operation) -> None:
     if how in (Op.FMIN, Op.FMAX, Op.FADD):
         made = _reduce_floats(text, how, value, mask)
     else:
-        top = 1 << (value.type.bits - 1)
-        neutral = (top - (how is Op.SMIN)) if how in _SIGNED else _REDUCTIONS[how]
-        neutral &= (1 << value.type.bits) - 1
-        rest = text.splat(value.type, literal(value.type, neutral))
+        nothing = neutral(how, value.type) & (1 << value.type.bits) - 1
+        rest = text.splat(value.type, literal(value.type, nothing))
         taken = text.let(
             f"select <32 x i1> {text.on_lanes(mask)}, {kind} {text.vector(value)}, {kind} {rest}"
         )

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Block, Operation, RegisterKind, Routine
 
 
+_NEUTRAL = {Op.ADD: 0, Op.OR: 0, Op.XOR: 0, Op.UMAX: 0, Op.AND: -1, Op.UMIN: -1}
+_SIGNED = (Op.SMIN, Op.SMAX)
 BULK_ARGUMENTS = 10
 """Arguments of ``bulk_copy``: coordinates that are missing are 0."""
 
@@ -85,3 +87,15 @@ def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
     assert isinstance(operation.data, tuple)
     name, constants = operation.data
     return str(name), tuple(constants)
+
+
+def neutral(how: Op, kind: Type) -> int:
+    """Return the integer that changes nothing in a reduction.
+
+    >>> neutral(Op.SMAX, Type.I32), neutral(Op.SMIN, Type.I32), neutral(Op.AND, Type.I32)
+    (-2147483648, 2147483647, -1)
+    """
+    if how not in _SIGNED:
+        return _NEUTRAL[how]
+    greatest = (1 << (kind.bits - 1)) - 1
+    return -1 - greatest if how is Op.SMAX else greatest

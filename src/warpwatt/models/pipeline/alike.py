@@ -66,12 +66,14 @@ def _lengths(streams: WarpStreams, place: int, spans: list[tuple[int, int]]) -> 
 
 def _do_the_same(streams: WarpStreams, one: int, other: int, spans: list[tuple[int, int]]) -> bool:
     """Whether two blocks of as many steps and accesses take the same ones."""
-    (first, end), (second, _) = spans[one], spans[other]
+    (first, end), second = spans[one], spans[other][0]
+    if not np.array_equal(_steps(streams, one, first), _steps(streams, other, second)):
+        return False
     return all(
-        _equal(each[first : first + most], each[second : second + most])
+        np.array_equal(each[first : first + most], each[second : second + most])
         for most in (min(GLANCE, end - first), end - first)
         for each in _per_access(streams)
-    ) and _equal(*(_steps(streams, place, spans[place][0]) for place in (one, other)))
+    )
 
 
 def _per_access(streams: WarpStreams) -> list[NDArray[Any]]:
@@ -93,7 +95,3 @@ def _steps(streams: WarpStreams, place: int, first_access: int) -> NDArray[np.in
     own = streams.steps[streams.starts[place * warps] : streams.starts[(place + 1) * warps]].copy()
     own[:, 2] -= first_access
     return own
-
-
-def _equal(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    return bool((one == other).all())
