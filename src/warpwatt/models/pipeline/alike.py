@@ -67,13 +67,12 @@ def _lengths(streams: WarpStreams, place: int, spans: list[tuple[int, int]]) -> 
 def _do_the_same(streams: WarpStreams, one: int, other: int, spans: list[tuple[int, int]]) -> bool:
     """Whether two blocks of as many steps and accesses take the same ones."""
     (first, end), second = spans[one], spans[other][0]
-    if not np.array_equal(_steps(streams, one, first), _steps(streams, other, second)):
-        return False
-    return all(
+    same = all(
         np.array_equal(each[first : first + most], each[second : second + most])
         for most in (min(GLANCE, end - first), end - first)
         for each in _per_access(streams)
     )
+    return same and np.array_equal(_steps(streams, one, first), _steps(streams, other, second))
 
 
 def _per_access(streams: WarpStreams) -> list[NDArray[Any]]:
