@@ -194,9 +194,7 @@ void count_contiguous(const Request& request, Space space, std::uint64_t first) 
 
 void count_uniform(const Request& request, Space space, LaneMask lanes, std::uint64_t address) {
     TouchedLines touched;
-    const int passes = count_one_address(request, space, lanes, address, touched);
-    const bool only_counted = space == Space::kConstant && request.operation.probe;
-    if (!only_counted) record(request, lanes, passes, touched);
+    record(request, lanes, count_one_address(request, space, lanes, address, touched), touched);
 }
 
 void count_lanes(const Request& request, LaneMask lanes, const LanesBySpace& by_space) {

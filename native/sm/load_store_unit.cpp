@@ -24,8 +24,7 @@ AccessTimes LoadStoreUnit::access(const Instruction& instruction, std::int32_t p
                                   const MemoryAccess* access) {
     double cycles = touches_memory(instruction) ? 0.0 : instruction.lsu_cycles;
     if (access) cycles = access->lsu_cycles;
-    const bool active = access != nullptr || !touches_memory(instruction);
-    const double accepted = accept(instruction, static_cast<double>(addressed), cycles, active);
+    const double accepted = accept(instruction, static_cast<double>(addressed), cycles, access != nullptr);
     const double conflicts = std::max(0.0, cycles - instruction.lsu_cycles);
     return {next_cycle(accepted), next_cycle(accepted + conflicts + instruction.operand_read_latency),
             next_cycle(completion(instruction, pc, accepted, conflicts, access))};

@@ -38,8 +38,6 @@ _READ = {
 _TENSOR_WRITERS = frozenset({"tensor store", "tensor copy", "tensor multiply"})
 
 
-CONSTANT_CACHE_BYTES = 2048
-"""Of the indexed constant cache of every GPU since Kepler (Jia et al. 2019, table 3.1)."""
 _UNPLACED = (-1, -1)
 """Instead of a place, where what reads shared memory may do so at any time."""
 
@@ -344,9 +342,7 @@ def _kept(index: int, live: Liveness, spare: int) -> Block:
                     registers.discard(name)
         elif operation.op is Op.BULK:
             kept.append(_unless_seen(operation, live))
-        elif (
-            operation.op in _ACCESSES and not _on_barrier(operation) and not _constant(operation, live, block)
-        ):
+        elif operation.op in _ACCESSES and not _on_barrier(operation) and not _constant(operation, live):
             kept.extend(reversed(_bare(operation, live, spare)))
         elif _wanted(operation, live) or _roots(operation, live):
             kept.append(operation)
@@ -362,18 +358,10 @@ def _unless_seen(operation: Operation, live: Liveness) -> Operation:
     return operation._replace(data=replace(operation.memory, probe=True))
 
 
-def _constant(operation: Operation, live: Liveness, block: Block) -> bool:
-    """Whether an access only delivers an operand, from a constant bank, which nobody needs.
-
-    Computed addresses in a bank beyond the size of the constant cache are kept, to count what misses it.
-    """
-    memory, address = operation.memory, operation.args[0]
+def _constant(operation: Operation, live: Liveness) -> bool:
+    """Whether an access only delivers an operand, from a constant bank, which nobody needs."""
     dead = not any(r.index in live.values for r in operation.results)
-    if memory.space not in ("const", "param") or not dead or not address.uniform:
-        return False
-    if len(live.routine.program.constants.get(memory.bank, b"")) <= CONSTANT_CACHE_BYTES:
-        return True
-    return any(o.op is Op.CONST and o.results[0].index == address.index for o in block.operations)
+    return operation.memory.space in ("const", "param") and dead and operation.args[0].uniform
 
 
 def _bare(operation: Operation, live: Liveness, spare: int) -> list[Operation]:

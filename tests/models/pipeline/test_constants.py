@@ -18,7 +18,7 @@ SUMS = b"""
 __constant__ float table[16384];
 extern "C" __global__ void walks(float *y, int count) {
   float sum = 0;
-  for (int i = 0; i < count; ++i) sum = fmaf(sum, 0.5f, table[i % 4096]);
+  for (int i = 0; i < count; ++i) sum = fmaf(sum, 0.5f, table[i]);
   y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 extern "C" __global__ void looks_up(float *y, const int *place, int apart) {
