@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GLANCE = 256
-"""Accesses compared before all are: blocks that differ mostly do from the start."""
+"""Accesses by which blocks are told apart before all are compared: those that differ mostly do from the start."""
 
 
 @lru_cache(maxsize=32)
@@ -24,7 +24,7 @@ def first_alike(streams: WarpStreams) -> NDArray[np.int64]:
     found = np.arange(len(spans))
     different: dict[bytes, list[int]] = {}
     for place in range(len(spans)):
-        others = different.setdefault(_lengths(streams, place, spans), [])
+        others = different.setdefault(_beginning(streams, place, spans), [])
         same = (other for other in others if _do_the_same(streams, other, place, spans))
         found[place] = next(same, place)
         if found[place] == place:
@@ -57,26 +57,23 @@ def access_spans(streams: WarpStreams) -> list[tuple[int, int]]:
     return found
 
 
-def _lengths(streams: WarpStreams, place: int, spans: list[tuple[int, int]]) -> bytes:
-    """Return how many steps the warps of a block take, and its accesses, as a key."""
-    warps = streams.warps_per_block
+def _beginning(streams: WarpStreams, place: int, spans: list[tuple[int, int]]) -> bytes:
+    """Return as a key how many steps the warps of a block take, its accesses and what the first ones do."""
+    warps, (first, end) = streams.warps_per_block, spans[place]
     starts = streams.starts[place * warps : (place + 1) * warps + 1]
-    return bytes((starts - starts[0]).data) + str(spans[place][1] - spans[place][0]).encode()
+    glance = (each[first : min(end, first + GLANCE)] for each in _per_access(streams))
+    return b"".join([(starts - starts[0]).tobytes(), (end - first).to_bytes(8), *map(bytes, glance)])
 
 
 def _do_the_same(streams: WarpStreams, one: int, other: int, spans: list[tuple[int, int]]) -> bool:
     """Whether two blocks of as many steps and accesses take the same ones."""
-    (first, end), second = spans[one], spans[other][0]
-    same = all(
-        np.array_equal(each[first : first + most], each[second : second + most])
-        for most in (min(GLANCE, end - first), end - first)
-        for each in _per_access(streams)
-    )
+    (first, end), (second, last) = spans[one], spans[other]
+    same = all(np.array_equal(each[first:end], each[second:last]) for each in _per_access(streams))
     return same and np.array_equal(_steps(streams, one, first), _steps(streams, other, second))
 
 
 def _per_access(streams: WarpStreams) -> list[NDArray[Any]]:
-    """Return what streams say of accesses, what tells blocks apart soonest first."""
+    """Return what streams say of accesses."""
     events = [each for each in (streams.objects, streams.changes) if each is not None]
     return [
         streams.sectors,
