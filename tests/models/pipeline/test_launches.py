@@ -84,6 +84,21 @@ def test_one_wave_of_loops_cut_short_stands_for_many_whole_ones(
     assert simulate_launch(launched).cycles == pytest.approx(whole, rel=0.07)
 
 
+@pytest.mark.parametrize(
+    ("name", "trips", "resident"), [(A6000, 8, 2), (A6000, 16, 6), (A100, 8, 6), (A100, 16, 2)]
+)
+def test_two_waves_of_whole_blocks_stand_for_ten(
+    monkeypatch: pytest.MonkeyPatch, name: str, trips: int, resident: int
+) -> None:
+    """One wave with its loops cut says 4 to 20 % more: no block begins while another one ends."""
+    launched = matmul(name, trips, 1000 * resident * 10, resident)
+    work = resident * launched.streams.instructions_per_block
+    monkeypatch.setattr(chip, "BUDGET", 16 * work)
+    ten = simulate_launch(launched).cycles
+    monkeypatch.setattr(chip, "BUDGET", 1.4 * work)
+    assert simulate_launch(launched).cycles == pytest.approx(ten, rel=0.02)
+
+
 def one_after_another(several: list[WarpStreams]) -> WarpStreams:
     """Return streams of blocks that were traced apart, in their order."""
     steps, starts, accesses = [], [np.zeros(1, np.int64)], 0

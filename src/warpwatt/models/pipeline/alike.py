@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GLANCE = 256
-"""Accesses by which blocks are told apart before all are compared: those that differ mostly do from the start."""
+"""Accesses by which blocks are told apart before all are compared: most differ from the start."""
 
 
 @lru_cache(maxsize=32)
