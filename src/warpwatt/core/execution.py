@@ -91,6 +91,8 @@ class AccessPattern:
     """Share of requests whose lanes all have one address, None if not known."""
     requests: float = 1.0
     """Requests per execution: below 1 where all lanes of some executions are off."""
+    busiest: float | None = None
+    """Share of an atomic's sectors that the busiest aligned 256 bytes take; None: not more than others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.execution import AccessPattern, ConstantReads, Footprint
 from warpwatt.core.program import Access, Program
 from warpwatt.core.reuse import Reuse
-from warpwatt.emulate.caches.stream import SECTOR, sectors_of
+from warpwatt.emulate.caches.stream import SECTOR, busiest_piece, sectors_of
 
 if TYPE_CHECKING:
     from warpwatt.emulate.scaling import AccessSums, GridRun
@@ -30,9 +30,11 @@ def access_patterns(
     for growth in reuse.growths:
         for index in growth.instructions:
             totals[index] = max(totals.get(index, 0.0), growth.total)
-    totals.update(_reach_of_atomics(program, reuse))
+    atomics = _reach_of_atomics(program, reuse)
+    totals.update(atomics)
+    busiest = {i: busiest_piece(reuse.stream, i, whole=reuse.whole_grid) for i in atomics}
     return {
-        index: _pattern(access, float(grid.executions[index]), buffers, totals.get(index))
+        index: _pattern(access, float(grid.executions[index]), buffers, totals.get(index), busiest.get(index))
         for index, access in grid.accesses.items()
         if access.spaces != {_CONST} and grid.executions[index] > 0 and program.instructions[index].memory
     }
@@ -77,6 +79,7 @@ def _pattern(
     executions: float,
     buffers: Mapping[int, tuple[str, float | None]],
     footprint: float | None,
+    busiest: float | None,
 ) -> AccessPattern:
     sums, requests = access.sums, max(1.0, access.sums["requests"])
     return AccessPattern(
@@ -91,6 +94,7 @@ def _pattern(
         l1_passes=sums["l1_passes"] / executions,
         uniform=sums["uniform"] / requests,
         requests=sums["requests"] / executions,
+        busiest=busiest,
     )
 
 

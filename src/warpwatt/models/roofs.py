@@ -176,7 +176,7 @@ def atomics_roof(case: Case) -> Roof:
     :data:`FLOAT_ATOMIC_CYCLES` of floating-point numbers, and those of several lanes on a sector in
     :data:`ATOMIC_CYCLES` at least, at :data:`L2_CLOCK_SHARE` of the SMs' clock: lanes of a request that share
     an address keep its slice busy one by one. Operations spread evenly over the bytes that an instruction
-    reaches, as far as they fill slices.
+    reaches, as far as they fill slices, unless one of them was seen to take more: all wait for that one then.
     """
     cycles = _queued_cycles(case)
     return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
@@ -219,10 +219,14 @@ def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane:
 
 
 def _slices(case: Case, pattern: AccessPattern) -> float:
-    """Return how many slices of L2 what an atomic reaches fills: a rest in one more relieves no other."""
+    """Return how many slices of L2 take an atomic's sectors, each as many as the busiest one.
+
+    What it reaches fills them: a rest in one more relieves no other.
+    """
     assert pattern.footprint is not None
     every = l2_bandwidth(case)[0] / case.clocks.sm / SECTOR_BYTES  # each moves a sector per clock
-    return max(1.0, min(every, pattern.footprint // SLICE_BYTES))
+    evenly = max(1.0, min(every, pattern.footprint // SLICE_BYTES))
+    return min(evenly, 1.0 / pattern.busiest) if pattern.busiest else evenly
 
 
 def _load_store_roofs(case: Case) -> Iterator[Roof]:

@@ -24,6 +24,9 @@ LINE_BITS = 7
 SECTOR = 32
 PIECE = 8
 """Sectors in a row that one channel of DRAM holds (accel-sim, SM86_RTX3070: ``dramid@8``, 256 bytes)."""
+LINE_SECTORS = 4
+CHANCE = 4.0
+"""Standard deviations by which the largest of some dozens of counts has to stand out of its like."""
 SLOT_BITS = 40
 ADDRESS_BITS = 45
 """Numbers of sectors have fewer."""
@@ -83,6 +86,27 @@ def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
     """Return how many distinct sectors some instructions touch in a stream."""
     rows = are_of(stream.instruction, instructions)
     return _sectors(stream.line[rows], stream.sectors[rows])
+
+
+def busiest_piece(stream: LineStream, instruction: int, *, whole: bool) -> float | None:
+    """Return the share of an instruction's sectors that its busiest :data:`PIECE` takes in the launch.
+
+    Where the stream is not that of the ``whole`` grid, that is the share of each block that goes to the
+    piece busiest in the others: what only its own block hits is not the launch's busiest. None where no piece
+    takes more than chance gives one of as many that are hit evenly.
+    """
+    rows = stream.instruction == instruction
+    pieces, piece = np.unique(stream.line[rows] * LINE_SECTORS // PIECE, return_inverse=True)
+    asked = np.bitwise_count(stream.sectors[rows])
+    taken = np.bincount(piece, asked)
+    if not len(pieces) or taken.max() <= taken.mean() + CHANCE * taken.mean() ** 0.5:
+        return None
+    if whole:
+        return float(taken.max() / taken.sum())
+    blocks, block = np.unique(stream.block[rows], return_inverse=True)
+    each = np.bincount(block * len(pieces) + piece, asked, len(blocks) * len(pieces)).reshape(len(blocks), -1)
+    busiest = (taken - each).argmax(axis=1)
+    return float(each[np.arange(len(blocks)), busiest].sum() / taken.sum())
 
 
 def _sectors(line: NDArray[np.int64], mask: NDArray[np.uint8]) -> int:
