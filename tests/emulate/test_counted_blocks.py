@@ -104,6 +104,13 @@ def test_of_a_large_grid_blocks_everywhere_are_counted():
     assert found.run.executions.sum() < 2 * COUNTED[1]
 
 
-def test_few_long_blocks_are_not_counted():
+def test_few_of_many_long_blocks_are_not_counted():
     """What they would tell is less than the sample's own blocks do."""
     assert counted(100_000) is None
+
+
+def test_all_of_few_long_blocks_are_counted():
+    """The launch lasts as long as the longest (gpuFLOPBench's ccs: one of 50 works six times the mean)."""
+    found = counted(100_000, grid=50)
+    assert found is not None
+    assert found.work.instructions.tolist() == [100_000 * neighbours(block) for block in range(50)]

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 COUNTED = (250_000, 2_000_000, 10_000_000)
 """Warp instructions of all blocks that are counted, about: the first where these agree with the sample, the
 last where fewer do not tell what the grid does. Ten million take a second at most."""
+FEW_BLOCKS, COUNTED_OF_FEW = 128, 100_000_000
+"""Blocks of a grid up to which all are counted if they take no more than so many warp instructions: they run
+at one time, and the launch lasts as long as the longest, which a sample may not have met. Five seconds."""
 MOST_BLOCKS = 16_384
 """Blocks that are counted; of larger grids one of each of so many stretches."""
 MORE_THAN_SAMPLED = 4
@@ -78,7 +81,8 @@ def count_blocks(fresh: Fresh, sampled: Sampled) -> Counted | None:
     total = sum(w * float(run.executions.sum()) for w, run in zip(weights, sampled.runs, strict=True))
     alike = sampled.error <= KNOWN_WELL and short_blocks(sampled) is None
     found = None
-    for instructions in COUNTED:
+    few = sampled.sample.grid.count <= FEW_BLOCKS
+    for instructions in (*COUNTED, COUNTED_OF_FEW) if few else COUNTED:
         more = _counted(fresh()[0], sampled, total, instructions)
         if more is None:
             continue
