@@ -7,7 +7,7 @@ import pytest
 
 from tests.emulate.caches.test_phases import ROUTINE, trace
 from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Program, Space
-from warpwatt.emulate.caches.bursts import begins, burst_numbers
+from warpwatt.emulate.caches.bursts import burst_numbers
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.stream import line_stream
 
@@ -42,8 +42,9 @@ def test_stores_come_alone_and_shared_memory_is_not_waited_for():
 
 def test_a_burst_ends_with_its_basic_block():
     code = program(*LOADS, ("load", ("c",), ("p",)), ("load", ("d",), ("q",)))
-    seen = trace([[0, 1, 2]], [[(0, 0), (1, 1), (2, 1), (3, 2)]])
-    assert begins(seen, code).tolist() == [0, 1, 1, 3]
+    seen = trace([[2, 2, 2]], [[(0, 0), (1, 1), (2, 1), (3, 2)]])
+    seen = replace(seen, lines=np.ones(4, np.uint64), line_start=np.arange(5))
+    assert line_stream(seen, 1, code, ROUTINE).time.tolist() == [0, 1, 1, 3]
 
 
 @pytest.mark.parametrize(("wait", "hits"), [(False, 1.0), (True, 0.0)])

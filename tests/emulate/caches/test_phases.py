@@ -1,9 +1,11 @@
 """Accesses wait behind the barriers of their block."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from warpwatt.core.program import Level, Program
-from warpwatt.emulate.caches.stream import phases
+from warpwatt.core.program import Instruction, Level, Program
+from warpwatt.emulate.caches.stream import line_stream
 from warpwatt.emulate.ir import Block, End, Memory, Op, Operation, Routine, Terminator, Type, Value
 from warpwatt.emulate.run import Trace
 
@@ -16,7 +18,7 @@ def _load(instruction: int) -> Operation:
 
 
 ROUTINE = Routine(
-    Program("k", Level.PTX, "sm_90", ()),
+    Program("k", Level.PTX, "sm_90", tuple(Instruction(i, "ld") for i in range(4))),
     (
         Block(range(1), [_load(0)], Terminator(End.BARRIER, (1,))),
         Block(range(1, 3), [_load(1), _load(2)], Terminator(End.BRANCH, (0, 2))),
@@ -46,14 +48,20 @@ def trace(steps, accesses):
     )
 
 
+def times(steps, accesses):
+    """Return when the accesses of a block's warps come, each of which touches a line."""
+    seen = trace(steps, accesses)
+    count = len(seen.access_step)
+    seen = replace(seen, lines=np.ones(count, np.uint64), line_start=np.arange(count + 1))
+    return line_stream(seen, len(steps), ROUTINE.program, ROUTINE).time.tolist()
+
+
 def test_every_access_is_behind_the_barriers_its_warp_has_passed():
-    steps = [[0, 1, 0, 1, 2], [0, 1, 2]]
     warp = [(0, 0), (1, 1), (2, 1), (0, 2), (1, 3), (2, 3), (3, 4)]
-    seen = trace(steps, [warp, [(0, 0), (1, 1), (2, 1), (3, 2)]])
-    assert phases(seen, ROUTINE).tolist() == [0, 1, 1, 1, 2, 2, 2, 0, 1, 1, 1]
+    found = times([[0, 1, 0, 1, 2]] * 2, [warp, [(0, 0), (1, 3)]])
+    assert found == [0, 1, 1, 3, 4, 4, 6, 0, 4]
 
 
 def test_accesses_without_lanes_are_passed_over():
     warps = [[(1, 1), (0, 2), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 1), (3, 2)]]
-    seen = trace([[0, 1, 0, 1, 2], [0, 1, 2]], warps)
-    assert phases(seen, ROUTINE).tolist() == [1, 1, 2, 2, 0, 1, 1, 1]
+    assert times([[0, 1, 0, 1, 2], [0, 1, 2]], warps) == [1, 2, 4, 5, 0, 1, 1, 3]

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.program import Program
-    from warpwatt.emulate.run import Trace
 
 _FAR = frozenset({Space.GLOBAL, Space.GENERIC, Space.LOCAL, Space.TEXTURE, Space.SURFACE})
 """Where a load goes that its warp waits long for; what is on the chip comes within tens of cycles."""
@@ -29,7 +28,10 @@ _LOADS = frozenset({Access.LOAD, Access.ATOMIC})
 
 @lru_cache(maxsize=64)
 def burst_numbers(program: Program) -> NDArray[np.int64]:
-    """Return for each instruction, in the order of the code, the number of the burst it belongs to."""
+    """Return for each instruction, in the order of the code, the number of the burst it belongs to.
+
+    A burst ends with its basic block, before a store, and where the code waits for one of its loads.
+    """
     numbers = np.zeros(len(program.instructions), np.int64)
     bursts, pending = 0, set[str]()
     for place, i in enumerate(program.instructions):
@@ -43,16 +45,3 @@ def burst_numbers(program: Program) -> NDArray[np.int64]:
         if far and loads:
             pending.update(i.writes)
     return numbers
-
-
-def begins(trace: Trace, program: Program) -> NDArray[np.int64]:
-    """Return for each access of a trace the number of the first one of its burst.
-
-    A burst ends with its basic block (``access_step``), before a store, and where the code waits for one of
-    its loads.
-    """
-    burst = burst_numbers(program)[trace.access_instruction]
-    step = trace.access_step
-    fresh = np.ones(len(step), np.bool_)
-    fresh[1:] = (step[1:] != step[:-1]) | (burst[1:] != burst[:-1])
-    return np.maximum.accumulate(np.where(fresh, np.arange(len(step)), 0))

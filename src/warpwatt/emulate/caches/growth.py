@@ -123,7 +123,7 @@ def _within_limits(
         if whole:
             members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
             if growth.buffer not in reached:
-                reached[growth.buffer] = distinct(np.sort(touched.sector[_by(touched, members)]))
+                reached[growth.buffer] = distinct(touched.sector[_by(touched, members)])
             own = reached[growth.buffer]
             unseen = max(scales.get(i, 1.0) for i in members)  # of a trace that was cut short
             room = min(math.inf if room is None else room, unseen * SECTOR * len(own))

@@ -56,18 +56,14 @@ def told_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, B
 
 
 def _executions(stream: LineStream, rows: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return for each row how many times its warp has executed the instruction before."""
+    """Return for each row how many times its warp, whose rows are in its order, has executed it before."""
     warp, time = stream.warp[rows], stream.time[rows]
-    order = np.lexsort((time, warp))
-    warp, time = warp[order], time[order]
     first = np.ones(len(rows), bool)
     first[1:] = warp[1:] != warp[:-1]
     later = np.ones(len(rows), bool)
     later[1:] = first[1:] | (time[1:] != time[:-1])
-    count = np.cumsum(later)
-    found = np.empty(len(rows), np.int32)
-    found[order] = count - count[np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))]
-    return found
+    count = np.cumsum(later, dtype=np.int32)
+    return count - np.repeat(count[first], np.diff(np.flatnonzero(first), append=len(rows)))
 
 
 def joined(growths: Sequence[Growth], owners: Mapping[int, int]) -> tuple[Growth, ...]:

@@ -19,7 +19,7 @@ from warpwatt.emulate.caches.growth import growths
 from warpwatt.emulate.caches.in_step import apart_in_time
 from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
-from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream, rows_of
+from warpwatt.emulate.caches.stream import first_asked, rows_of, traced_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,8 +55,7 @@ def reuse_of(
     (:class:`~warpwatt.emulate.beginnings.Beginnings`). The trace's blocks are those of ``blocks``, in order.
     """
     warps = (len(trace.access_start) - 1) // max(1, len(blocks.numbers))
-    moved = bytes_per_sector(trace, program)
-    stream = line_stream(trace, warps, program, routine, moved)
+    stream, moved = traced_lines(trace, warps, program, routine)
     told, bases, owners = told_apart(stream, blocks)
     read, written, partly = touches(told, moved)
     asked = first_asked(told)

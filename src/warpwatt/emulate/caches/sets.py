@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from warpwatt.native import ADDRESS, DOUBLE, INT, addresses, function
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from warpwatt.core.reuse import LineStream
@@ -74,12 +77,29 @@ def touches(
     return read, written, partly[: counts[2]].copy()
 
 
-def distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the different numbers of an ascending array; ``np.unique`` of many is slower than to sort them.
+def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different ones of some numbers, ascending.
 
-    >>> distinct(np.array([3, 3, 5])).tolist()
+    >>> distinct(np.array([5, 3, 5])).tolist()
     [3, 5]
     """
-    fresh = np.ones(len(ascending), bool)
-    fresh[1:] = ascending[1:] != ascending[:-1]
-    return ascending[fresh]
+    numbers = np.ascontiguousarray(numbers, np.int64)
+    found = np.empty(len(numbers), np.int64)
+    return found[: _occurrences()(len(numbers), *addresses(numbers, found), None)]
+
+
+def occurrences(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different ones of some numbers, ascending, and how often each occurs.
+
+    >>> [found.tolist() for found in occurrences(np.array([5, 3, 5]))]
+    [[3, 5], [1, 2]]
+    """
+    numbers = np.ascontiguousarray(numbers, np.int64)
+    found, times = np.empty((2, len(numbers)), np.int64)
+    count = _occurrences()(len(numbers), *addresses(numbers, found, times))
+    return found[:count], times[:count]
+
+
+@cache
+def _occurrences() -> Callable[..., int]:
+    return function("occurrences", INT, INT, *[ADDRESS] * 3)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.program import Access, Instruction, Program
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
-from warpwatt.emulate.caches.bursts import begins
+from warpwatt.emulate.caches.bursts import burst_numbers
 from warpwatt.emulate.caches.sets import distinct
 from warpwatt.emulate.ir import End
+from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,36 +40,64 @@ _UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "ST
 
 
 def line_stream(
-    trace: Trace,
-    warps_per_block: int,
-    program: Program,
-    routine: Routine | None,
-    moved: NDArray[np.float64] | None = None,
+    trace: Trace, warps_per_block: int, program: Program, routine: Routine | None
 ) -> LineStream:
-    """Return the lines of a trace in the order of its warps; ``moved`` is its :func:`bytes_per_sector`.
+    """Return the lines of a trace in the order of its warps.
 
     With ``routine``, accesses behind a barrier wait for those before it, and what a warp issues back to back
     comes at one time (:mod:`~warpwatt.emulate.caches.bursts`); without, every access comes as early as its
     place in its warp says.
     """
-    accesses = np.diff(trace.access_start)
-    warp = np.repeat(np.arange(len(accesses)), accesses)
-    time = _times(trace, warp, warps_per_block, program, routine)
-    touched = np.diff(trace.line_start)
-    row = np.repeat(np.arange(len(touched)), touched)
-    line = (trace.lines >> np.uint64(LINE_BITS)).astype(np.int64)
-    kind = np.array([_kind(i) for i in program.instructions], np.uint8)[trace.access_instruction[row]]
-    moved = bytes_per_sector(trace, program) if moved is None else moved
-    full = (kind & WRITE > 0) & (moved >= SECTOR)
-    return LineStream(
-        instruction=trace.access_instruction[row].astype(np.int32),
-        block=(warp[row] // warps_per_block).astype(np.int32),
-        warp=warp[row].astype(np.int32),
-        time=time[row],
-        line=line,
-        sectors=(trace.lines & np.uint64(15)).astype(np.uint8),
-        kind=np.where(full, kind | FULL, kind).astype(np.uint8),
+    return traced_lines(trace, warps_per_block, program, routine)[0]
+
+
+def traced_lines(
+    trace: Trace, warps_per_block: int, program: Program, routine: Routine | None
+) -> tuple[LineStream, NDArray[np.float64]]:
+    """Return the same, and for each row how many bytes its access moves per sector it touches."""
+    given = [
+        np.ascontiguousarray(getattr(trace, name), kind)
+        for name, kind in (
+            ("step_start", np.int64),
+            ("step_block", np.int32),
+            ("access_start", np.int64),
+            ("access_instruction", np.int32),
+            ("access_mask", np.uint32),
+            ("access_step", np.int64),
+            ("line_start", np.int64),
+            ("lines", np.uint64),
+        )
+    ]
+    rows = len(trace.lines)
+    found = LineStream(
+        instruction=np.empty(rows, np.int32),
+        block=np.empty(rows, np.int32),
+        warp=np.empty(rows, np.int32),
+        time=np.empty(rows, np.int64),
+        line=np.empty(rows, np.int64),
+        sectors=np.empty(rows, np.uint8),
+        kind=np.empty(rows, np.uint8),
     )
+    moved = np.empty(rows, np.float64)
+    timed = [None, None] if routine is None else addresses(burst_numbers(program), _awaiting(routine))
+    columns = [getattr(found, field.name) for field in fields(found)]
+    warps = len(trace.access_start) - 1
+    write = function("line_stream", None, INT, INT, *[ADDRESS] * 20)
+    write(warps, warps_per_block, *addresses(*given, *_accessed(program)), *timed, *addresses(*columns, moved))
+    return found, moved
+
+
+@lru_cache(maxsize=64)
+def _accessed(program: Program) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return by instruction its bits of :attr:`LineStream.kind`, and the bytes that a lane accesses."""
+    kinds = np.array([_kind(i) for i in program.instructions], np.uint8)
+    return kinds, np.array([i.memory.bytes if i.memory else 0 for i in program.instructions], np.int64)
+
+
+@lru_cache(maxsize=64)
+def _awaiting(routine: Routine) -> NDArray[np.uint8]:
+    """Return whether each basic block ends with a barrier that its warp waits at."""
+    return np.array([b.end.end is End.BARRIER and not b.end.arrive for b in routine.blocks], np.uint8)
 
 
 def rows_of(stream: LineStream, rows: NDArray[np.bool_] | NDArray[np.intp]) -> LineStream:
@@ -110,12 +140,12 @@ def busiest_piece(stream: LineStream, instruction: int, *, whole: bool) -> float
 
 
 def _sectors(line: NDArray[np.int64], mask: NDArray[np.uint8]) -> int:
-    return sum(len(distinct(np.sort(line[mask >> bit & 1 > 0]))) for bit in range(4))
+    return sum(len(distinct(line[mask >> bit & 1 > 0])) for bit in range(4))
 
 
 def room_of_lines(stream: LineStream) -> float:
     """Return the bytes of the lines that a stream touches over those of their sectors that it touches."""
-    lines = len(distinct(np.sort(stream.line)))
+    lines = len(distinct(stream.line))
     return (lines << LINE_BITS) / max(1, SECTOR * _sectors(stream.line, stream.sectors))
 
 
@@ -147,29 +177,22 @@ class FirstAsked:
 
 def first_asked(stream: LineStream) -> FirstAsked:
     """Return what each warp asks for at its first execution of each instruction."""
-    warps = int(stream.warp.max(initial=0)) + 1
-    key = stream.instruction.astype(np.int64) * warps + stream.warp
-    first = np.full(int(key.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, key, stream.time)
-    rows = np.flatnonzero(stream.time == first[key])
-    mask = stream.sectors[rows]
-    each = [rows[mask >> bit & 1 > 0] for bit in range(4)]
-    row, bit = np.concatenate(each), np.repeat(np.arange(4), [len(of) for of in each])
-    return FirstAsked(stream.instruction[row], stream.block[row], stream.line[row] * 4 + bit)
-
-
-def bytes_per_sector(trace: Trace, program: Program) -> NDArray[np.float64]:
-    """Return for each line of a trace how many bytes its access moves per sector it touches."""
-    sizes = np.array([i.memory.bytes if i.memory else 0 for i in program.instructions])
-    lines = np.diff(trace.line_start)
-    which = np.flatnonzero(lines)  # most accesses may be of shared memory
-    if not len(which):
-        return np.zeros(0)
-    lanes = np.bitwise_count(trace.access_mask[which]).astype(np.int64)
-    masks = np.bitwise_count(trace.lines & np.uint64(15)).astype(np.int64)
-    touched = np.add.reduceat(masks, trace.line_start[which])
-    moved = lanes * sizes[trace.access_instruction[which]]
-    return np.repeat(moved / np.maximum(1, touched), lines[which])
+    columns = (
+        (stream.instruction, np.int32),
+        (stream.block, np.int32),
+        (stream.warp, np.int32),
+        (stream.time, np.int64),
+        (stream.line, np.int64),
+        (stream.sectors, np.uint8),
+    )
+    given = [np.ascontiguousarray(column, kind) for column, kind in columns]
+    rows, room = len(stream.line), 4 * len(stream.line)
+    shape = int(stream.instruction.max(initial=-1)) + 1, int(stream.warp.max(initial=-1)) + 1
+    instruction, block = np.empty((2, room), np.int32)
+    sector = np.empty(room, np.int64)
+    find = function("first_asked", INT, INT, *[ADDRESS] * 6, INT, INT, *[ADDRESS] * 3)
+    count = find(rows, *addresses(*given), *shape, *addresses(instruction, block, sector))
+    return FirstAsked(instruction[:count].copy(), block[:count].copy(), sector[:count].copy())
 
 
 def _kind(instruction: Instruction) -> int:
@@ -184,32 +207,3 @@ def _kind(instruction: Instruction) -> int:
         _PAST_L1
     )
     return READ | (BYPASS if uncached else 0)
-
-
-def _times(
-    trace: Trace, warp: NDArray[np.int64], warps_per_block: int, program: Program, routine: Routine | None
-) -> NDArray[np.int64]:
-    """Return when each access comes: warps take turns, a barrier waits for the block's slowest warp."""
-    place = np.arange(len(warp)) - trace.access_start[warp]
-    if routine is None or not len(warp):
-        return place
-    place = place[begins(trace, program)]
-    phase = phases(trace, routine)
-    phase_count = int(phase.max()) + 1
-    own = np.bincount(warp * phase_count + phase, minlength=(len(trace.access_start) - 1) * phase_count)
-    lengths = own.reshape(-1, warps_per_block, phase_count)
-    starts = np.cumsum(lengths.max(axis=1), axis=1) - lengths.max(axis=1)
-    own_starts = np.cumsum(lengths, axis=2) - lengths
-    late = starts[:, None, :] - own_starts
-    return np.asarray(place + late.reshape(-1)[warp * phase_count + phase])
-
-
-def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
-    """Return for each access how many barriers its warp has passed before."""
-    waits = np.array([b.end.end is End.BARRIER and not b.end.arrive for b in routine.blocks], np.int64)
-    if not waits.any():
-        return np.zeros(len(trace.access_step), np.int64)
-    passed = np.concatenate([[0], np.cumsum(waits[trace.step_block])])
-    since = passed[:-1] - np.repeat(passed[trace.step_start[:-1]], np.diff(trace.step_start))
-    behind: NDArray[np.int64] = since[trace.access_step]
-    return behind

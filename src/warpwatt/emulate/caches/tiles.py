@@ -16,6 +16,7 @@ import numpy as np
 from warpwatt.core.arrays import unique
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.lags import merged
+from warpwatt.emulate.caches.sets import occurrences
 from warpwatt.emulate.caches.stream import line_stream
 from warpwatt.emulate.caches.visits import sectors_by_block
 
@@ -137,7 +138,7 @@ def _lags(number: NDArray[np.int64], sector: NDArray[np.int64], count: int) -> I
         return
     touches = np.bincount(number - number.min())
     seen = np.cumsum(touches[::-1])[::-1]
-    distances, times = np.unique(behind, return_counts=True)
+    distances, times = occurrences(behind)
     shares = times / seen[distances] * np.maximum(0, count - distances) / count
     yield from merged(distances, shares / max(1.0, shares.sum()), ALIKE)
 

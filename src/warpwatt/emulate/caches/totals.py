@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.emulate.caches.footprint import touched_bytes
-from warpwatt.emulate.caches.sets import SECTOR, distinct
+from warpwatt.emulate.caches.sets import SECTOR, distinct, occurrences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def mean_bytes(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
 
 def union_of(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Return the sectors that are in any of the sets, ascending."""
-    return distinct(np.sort(np.concatenate(sets)))
+    return distinct(np.concatenate(sets))
 
 
 def new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:
@@ -76,7 +76,7 @@ def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
     samples = len(apart)
     if not samples:
         return 0.0
-    _, times = np.unique(np.concatenate(apart), return_counts=True)
+    _, times = occurrences(np.concatenate(apart))
     once, twice = float((times == 1).sum()), float((times == 2).sum())
     if not twice and once == len(times):  # nothing in common far apart: only neighbours share
         new = math.prod(new_share(sets, blocks.neighbours(axis)) for axis in range(3))
