@@ -8,8 +8,10 @@ namespace warpwatt::emulate {
 
 struct GlobalMemory;
 
-inline constexpr int kPageShift = 12;
+// Small, because gathers from all over a buffer use a few bytes of each.
+inline constexpr int kPageShift = 9;
 inline constexpr std::int64_t kPageBytes = std::int64_t{1} << kPageShift;
+inline constexpr std::int64_t kMadeInPython = 4096;  // bytes of aligned pages that are made by one call
 
 // Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014): 64 random bits.
 constexpr std::uint64_t split_mix(std::uint64_t key, std::uint64_t index) {

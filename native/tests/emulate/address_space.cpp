@@ -79,7 +79,7 @@ void pages_are_made_before_the_first_access() {
     host_of(test, Space::kGlobal, kBuffer + 2 * kPageBytes);
     CHECK(made[2] == 1);
     CHECK(made[1] == 0);
-    CHECK(test.read<std::uint32_t>(test.buffer.data() + 2 * kPageBytes) == split_mix(0, 2048) >> 57);
+    CHECK(test.read<std::uint32_t>(test.buffer.data() + 2 * kPageBytes) == split_mix(0, 2 * kPageBytes / 4) >> 57);
     touch_pages(test.machine, kBufferSlot, kPageBytes - 4, 8);
     CHECK(made[0] == 1 && made[1] == 1 && made[3] == 0);
 }
@@ -96,7 +96,9 @@ void pages_of_unknown_kinds_are_made_in_python() {
         return bytes;
     };
     touch_pages(test.machine, kBufferSlot, kPageBytes + 4, 4);
-    CHECK(asked_for == static_cast<std::int64_t>(kBuffer) + kPageBytes);
+    CHECK(asked_for == static_cast<std::int64_t>(kBuffer));
+    touch_pages(test.machine, kBufferSlot, kMadeInPython + kPageBytes + 4, 4);
+    CHECK(asked_for == static_cast<std::int64_t>(kBuffer) + kMadeInPython);
     CHECK(made[1] == 0);
 }
 

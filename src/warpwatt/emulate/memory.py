@@ -5,7 +5,7 @@ module's global variables, the slots behind it one buffer each. Memory is the ho
 offset to ``bases[slot]`` after it has compared it with ``sizes[slot]``.
 
 Buffers that begin as random numbers, ones or a range are reserved but not written. Each has one byte per
-page of 4096 bytes; where ``page_flags[slot]`` is not 0, an engine makes a page (:meth:`DeviceMemory.touch`,
+page of 512 bytes; where ``page_flags[slot]`` is not 0, an engine makes a page (:meth:`DeviceMemory.touch`,
 or the same arithmetic natively from ``fill_kinds``, ``fill_keys`` and ``fill_factors``, see
 :mod:`warpwatt.emulate.fills`) before the first access to it and sets its byte.
 """
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.textures import Texture
 
 SLOTS = 256
-PAGE_BITS = 12
+PAGE_BITS = 9
 PAGE = 1 << PAGE_BITS
 GRID_WORKSPACE_BYTES = 8
 """``struct grid_workspace`` of ``cooperative_groups/details/driver_abi.h``."""
