@@ -100,6 +100,7 @@ constexpr Field kFields[] = {
     FIELD(Machine, trace.line_room),
     FIELD(Machine, trace.line_count),
     FIELD(Machine, trace.dropped),
+    FIELD(Machine, trace.barrier_events),
     FIELD(Machine, check.words),
     FIELD(Machine, check.word_count),
     FIELD(Machine, check.hazards),

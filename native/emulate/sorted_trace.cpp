@@ -46,8 +46,10 @@ void sort_trace(const Machine* machine, std::int64_t warps, std::int64_t* step_s
         access_instruction[place] = request.instruction;
         access_mask[place] = request.lanes;
         access_wavefronts[place] = static_cast<std::uint8_t>(std::min(request.wavefronts, 255));
-        access_barrier[place] = request.barrier;
-        access_change[place] = request.change;
+        if (access_barrier != nullptr) {
+            access_barrier[place] = request.barrier;
+            access_change[place] = request.change;
+        }
         access_step[place] = step_places[request.step];
         line_start[place + 1] = request.lines;
     }

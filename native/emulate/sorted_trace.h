@@ -6,7 +6,8 @@
 #include "c_api.h"
 #include "emulate/machine.h"
 
-// Writes the arrays of a Trace, which have room for all events of `warps` warps.
+// Writes the arrays of a Trace, which have room for all events of `warps` warps; those of barrier objects may
+// be null.
 WARPWATT_API void sort_trace(const warpwatt::emulate::Machine* machine, std::int64_t warps,
                              std::int64_t* step_start, std::int32_t* step_block,
                              warpwatt::emulate::LaneMask* step_mask, std::int64_t* access_start,

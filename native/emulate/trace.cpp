@@ -22,6 +22,7 @@ void Trace::record_request(const Warp& warp, int instruction, LaneMask lanes, in
         dropped = 1;
         return;
     }
+    barrier_events += event.barrier != kNoBarrierObject;
     for (const TouchedLine& found : touched) lines[line_count++] = found.line << kLineShift | found.sectors;
     requests[request_count++] = {
         static_cast<std::int32_t>(warp.index_in_run), instruction,   lanes,       wavefronts, touched.size(),

@@ -46,6 +46,7 @@ struct Trace {
     std::uint64_t* lines;  // byte address of a line, the touched sectors in its lowest four bits
     std::int64_t line_room, line_count;
     std::int64_t dropped;
+    std::int64_t barrier_events;  // requests that concern a barrier object
 
     void record_step(const Warp& warp, int block);
     void record_request(const Warp& warp, int instruction, LaneMask lanes, int wavefronts,

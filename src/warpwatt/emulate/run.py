@@ -161,7 +161,7 @@ class Trace:
     128-byte line, the bits of its 4 sectors in the lowest four; ``access_barrier`` is the shared address of
     the barrier object that the access changes, looks at or tells, :data:`NO_BARRIER_OBJECT` if none,
     ``access_change`` by how much its word changes: of a wait the parity of the phase, of a copy its bytes (of
-    all blocks that get it); None: not recorded. One execution of an instruction may make
+    all blocks that get it); None: no access concerns one. One execution of an instruction may make
     several accesses: an asynchronous copy reads and writes, a matrix load makes one per 8 x 8 matrix.
     """
 

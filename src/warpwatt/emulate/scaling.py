@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.emulate.run import Run, Trace
+from warpwatt.emulate.run import NO_BARRIER_OBJECT, Run, Trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,23 +155,33 @@ def concatenate(traces: Sequence[Trace]) -> Trace:
             base += int(own[-1] - own[0])
         return np.concatenate(parts)
 
-    def flat(name: str) -> NDArray[np.generic]:
-        return np.concatenate([getattr(trace, name) for trace in traces])
+    def flat(name: str, kind: type[np.generic]) -> NDArray[Any]:
+        return np.concatenate([getattr(trace, name) for trace in traces], dtype=kind, casting="same_kind")
 
-    events = all(trace.access_barrier is not None for trace in traces)
+    def events(name: str, none: int, kind: type[np.generic]) -> NDArray[Any] | None:
+        if all(getattr(trace, name) is None for trace in traces):
+            return None
+        each = [
+            np.full(len(trace.access_step), none, kind) if (own := getattr(trace, name)) is None else own
+            for trace in traces
+        ]
+        return np.concatenate(each, dtype=kind)
+
     steps = np.cumsum([0, *(len(trace.step_block) for trace in traces[:-1])])
+    access_step = flat("access_step", np.int64)
+    access_step += np.repeat(steps, [len(trace.access_step) for trace in traces])
     return Trace(
         step_start=starts("step_start"),
-        step_block=flat("step_block").astype(np.int32),
-        step_mask=flat("step_mask").astype(np.uint32),
+        step_block=flat("step_block", np.int32),
+        step_mask=flat("step_mask", np.uint32),
         access_start=starts("access_start"),
-        access_instruction=flat("access_instruction").astype(np.int32),
-        access_mask=flat("access_mask").astype(np.uint32),
-        access_wavefronts=flat("access_wavefronts").astype(np.uint8),
-        access_step=np.concatenate([t.access_step + first for t, first in zip(traces, steps, strict=True)]),
+        access_instruction=flat("access_instruction", np.int32),
+        access_mask=flat("access_mask", np.uint32),
+        access_wavefronts=flat("access_wavefronts", np.uint8),
+        access_step=access_step,
         line_start=starts("line_start"),
-        lines=flat("lines").astype(np.uint64),
-        access_barrier=flat("access_barrier").astype(np.uint32) if events else None,
-        access_change=flat("access_change").astype(np.int64) if events else None,
+        lines=flat("lines", np.uint64),
+        access_barrier=events("access_barrier", NO_BARRIER_OBJECT, np.uint32),
+        access_change=events("access_change", 0, np.int64),
         complete=all(trace.complete for trace in traces),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.layout import CLUSTER_RANK_BITS
 from warpwatt.emulate.run import NO_BARRIER_OBJECT
+from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,31 +26,46 @@ def warp_streams(routine: Routine, trace: Trace, blocks: Sequence[int], warps_pe
     What one execution of an instruction accesses is one access: the read and the write of an asynchronous
     copy, the matrices of a matrix load.
     """
-    first = np.array([b.instructions.start for b in routine.blocks], np.int64)
-    behind = np.array([b.instructions.stop for b in routine.blocks], np.int64)
-    begins = first_accesses(trace)
-    count = len(trace.step_block)
-    steps = np.empty((count, 3), np.int64)
-    steps[:, 0], steps[:, 1] = first[trace.step_block], behind[trace.step_block]
-    steps[:, 2] = np.searchsorted(trace.access_step[begins], np.arange(count))
+    kinds = (
+        ("step_block", np.int32),
+        ("access_step", np.int64),
+        ("access_instruction", np.int32),
+        ("access_mask", np.uint32),
+        ("access_wavefronts", np.uint8),
+        ("line_start", np.int64),
+        ("lines", np.uint64),
+    )
+    blocks_of_steps, *given = [np.ascontiguousarray(getattr(trace, name), kind) for name, kind in kinds]
+    count, room = len(blocks_of_steps), len(trace.access_step)
+    steps, instruction = np.empty((count, 3), np.int64), np.empty(room, np.int64)
+    columns = np.empty((4, room))
+    begin, *accesses = addresses(blocks_of_steps, *given, *_instructions(routine))
+    write = function("warp_accesses", INT, INT, ADDRESS, INT, *[ADDRESS] * 14)
+    found = write(count, begin, room, *accesses, *addresses(steps, instruction, *columns))
+    lanes, wavefronts, sectors, lines = columns[:, :found]
     starts = np.ascontiguousarray(trace.step_start, np.int64)
-    bits = np.bitwise_count(trace.lines & np.uint64(15)).astype(np.float64)
-    sums = np.concatenate(([0.0], np.cumsum(bits)))
     return WarpStreams(
         warps_per_block=warps_per_block,
         blocks=tuple(blocks)[: (len(starts) - 1) // warps_per_block],
         starts=starts,
         steps=steps,
-        access_instruction=trace.access_instruction[begins].astype(np.int64),
-        lanes=np.bitwise_count(_lanes(trace.access_mask, begins)).astype(np.float64),
-        wavefronts=_sums(trace.access_wavefronts.astype(np.float64), begins),
-        sectors=_sums(sums[trace.line_start[1:]] - sums[trace.line_start[:-1]], begins),
-        lines=_sums(np.diff(trace.line_start).astype(np.float64), begins),
-        **_barrier_events(trace, begins),
+        access_instruction=instruction[:found],
+        lanes=lanes,
+        wavefronts=wavefronts,
+        sectors=sectors,
+        lines=lines,
+        **_barrier_events(trace),
     )
 
 
-def _barrier_events(trace: Trace, begins: NDArray[np.intp]) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def _instructions(routine: Routine) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first instruction of each basic block, and the one behind its last."""
+    blocks = [block.instructions for block in routine.blocks]
+    return np.array([b.start for b in blocks], np.int64), np.array([b.stop for b in blocks], np.int64)
+
+
+def _barrier_events(trace: Trace) -> dict[str, Any]:
     """Return ``objects`` and ``changes``; nothing where no access concerns a barrier object.
 
     A block's objects and those of its cluster's other blocks count as one: by symmetry what it does there is
@@ -56,6 +73,9 @@ def _barrier_events(trace: Trace, begins: NDArray[np.intp]) -> dict[str, Any]:
     """
     if trace.access_barrier is None or trace.access_change is None:
         return {}
+    if (trace.access_barrier == NO_BARRIER_OBJECT).all():
+        return {}
+    begins = first_accesses(trace)
     barriers = trace.access_barrier[begins].astype(np.int64)
     none = barriers == NO_BARRIER_OBJECT
     if none.all():
@@ -70,11 +90,3 @@ def first_accesses(trace: Trace) -> NDArray[np.intp]:
     fresh = np.ones(len(step), np.bool_)
     fresh[1:] = (step[1:] != step[:-1]) | (instruction[1:] != instruction[:-1])
     return np.flatnonzero(fresh)
-
-
-def _sums(values: NDArray[np.float64], begins: NDArray[np.intp]) -> NDArray[np.float64]:
-    return np.add.reduceat(values, begins) if len(begins) < len(values) else values
-
-
-def _lanes(masks: NDArray[np.uint32], begins: NDArray[np.intp]) -> NDArray[np.uint32]:
-    return np.bitwise_or.reduceat(masks, begins) if len(begins) < len(masks) else masks

@@ -90,7 +90,8 @@ class Machine:
         record["budget"], record["clock"] = limits.warp_instructions, 0
         record["fault.reason"] = CODES["fault"]["none"]
         record["launch.blocks"], record["launch.block_count"] = self._numbers.ctypes.data, len(blocks)
-        record["trace.dropped"] = record["check.hazard_count"] = record["check.block"] = 0
+        record["trace.dropped"] = record["trace.barrier_events"] = 0
+        record["check.hazard_count"] = record["check.block"] = 0
         rooms = {"step": self.steps, "request": self.requests, "line": self.touched}
         for name, room in rooms.items():
             record[f"trace.{name}_room"] = min(len(room), part // room.itemsize)

@@ -88,6 +88,9 @@ def trace_of(machine: Machine, blocks: int) -> Trace:
     record = machine.record
     warps = blocks * int(record["launch.warps_per_block"])
     steps, accesses, lines = (int(record[f"trace.{name}_count"]) for name in ("step", "request", "line"))
+    barriers: dict[str, tuple[int, type[np.generic]]] = {}
+    if record["trace.barrier_events"]:
+        barriers = {"access_barrier": (accesses, np.uint32), "access_change": (accesses, np.int64)}
     arrays, places = _allocate(
         step_start=(warps + 1, np.int64),
         step_block=(steps, np.int32),
@@ -99,10 +102,9 @@ def trace_of(machine: Machine, blocks: int) -> Trace:
         access_step=(accesses, np.int64),
         line_start=(accesses + 1, np.int64),
         lines=(lines, np.uint64),
-        access_barrier=(accesses, np.uint32),
-        access_change=(accesses, np.int64),
+        **barriers,
     )
-    _sort_trace()(machine.address, warps, *places)
+    _sort_trace()(machine.address, warps, *places, *() if barriers else (None, None))
     return Trace(**arrays, complete=not record["trace.dropped"])
 
 
