@@ -188,15 +188,22 @@ class _Alike:
 def _alike(of: Pattern, lag: NDArray[np.int64]) -> _Alike:
     """Return the different sectors of a block, and how many there are of each."""
     bits = np.zeros(len(of.sectors), np.int64)
-    for axis in range(3):
-        bits |= (~of.first[axis]).astype(np.int64) << axis | (~of.last[axis]).astype(np.int64) << 3 + axis
-    codes = [bits]
-    for moved in (lag @ np.array(of.steps)).tolist():
-        place, off = near(of.sectors, of.sectors + moved)
-        overlap = np.rint(FRACTIONS * np.maximum(0.0, 1 - off)).astype(np.int64)
-        codes.append(np.where(overlap > 0, overlap << 6 | bits[place], 0))
-    rows, counts = np.unique(np.stack(codes, axis=1), axis=0, return_counts=True)
-    return _Alike(counts, rows[:, 0], (rows[:, 1:] >> 6) / FRACTIONS, rows[:, 1:] & 63)
+    for axis, (first, last) in enumerate(zip(of.first, of.last, strict=True)):
+        if not first.all():
+            bits |= (~first).astype(np.int64) << axis
+        if not last.all():
+            bits |= (~last).astype(np.int64) << 3 + axis
+    moved = np.ascontiguousarray(lag @ np.array(of.steps), np.float64)
+    codes, counts = np.empty((len(bits), 1 + len(moved)), np.int64), np.empty(len(bits), np.int64)
+    sectors, ends, by, *made = addresses(of.sectors, bits, moved, codes, counts)
+    rows = _count_alike()(len(bits), sectors, ends, len(moved), by, *made)
+    codes = codes[:rows]
+    return _Alike(counts[:rows], codes[:, 0], (codes[:, 1:] >> 6) / FRACTIONS, codes[:, 1:] & 63)
+
+
+@cache
+def _count_alike() -> Callable[..., int]:
+    return function("alike_sectors", INT, INT, ADDRESS, ADDRESS, INT, *[ADDRESS] * 3)
 
 
 def _shares(of: Pattern, lag: NDArray[np.int64], alike: _Alike) -> NDArray[np.float64]:
