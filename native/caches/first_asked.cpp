@@ -3,10 +3,17 @@
 #include <vector>
 
 #include "caches/line.h"
+#include "caches/radix_sort.h"
 
 namespace {
 
 constexpr std::int64_t kNever = -1;
+
+// Of a block, that asks for one.
+struct AskedSector {
+    std::int64_t sector;
+    std::int32_t block;
+};
 
 }  // namespace
 
@@ -28,4 +35,24 @@ std::int64_t first_asked(std::int64_t rows, const std::int32_t* instruction, con
         }
     }
     return found;
+}
+
+void asked_pieces(std::int64_t rows, const std::int32_t* asking, const std::int32_t* asking_block,
+                  const std::int64_t* asked_sector, const std::uint8_t* wanted, std::int64_t piece,
+                  std::int64_t* sectors, std::int64_t* pieces) {
+    std::vector<AskedSector> asked;
+    for (std::int64_t row = 0; row < rows; ++row)
+        if (wanted[asking[row]]) asked.push_back({asked_sector[row], asking_block[row]});
+    warpwatt::caches::radix_sort(asked, [](const AskedSector& of) { return of.sector; });
+    warpwatt::caches::radix_sort(asked, [](const AskedSector& of) { return std::int64_t{of.block}; });
+    *sectors = *pieces = 0;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        const AskedSector& of = asked[i];
+        const AskedSector* before = i > 0 && asked[i - 1].block == of.block ? &asked[i - 1] : nullptr;
+        const bool again = before != nullptr && before->sector == of.sector;
+        const bool near = before != nullptr &&
+                          (of.sector <= before->sector + 1 || of.sector / piece == before->sector / piece);
+        *sectors += !again;
+        *pieces += !near;
+    }
 }

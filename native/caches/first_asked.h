@@ -14,3 +14,11 @@ WARPWATT_API std::int64_t first_asked(std::int64_t rows, const std::int32_t* ins
                                       const std::uint8_t* sectors, std::int64_t instructions,
                                       std::int64_t warps, std::int32_t* asking, std::int32_t* asking_block,
                                       std::int64_t* asked_sector);
+
+// Counts the sectors that blocks ask for with some instructions, and the pieces in which they lie. A sector
+// goes on where the one before ends, or where both lie in one aligned piece of `piece` sectors. `wanted`: by
+// instruction whether it counts.
+WARPWATT_API void asked_pieces(std::int64_t rows, const std::int32_t* asking,
+                               const std::int32_t* asking_block, const std::int64_t* asked_sector,
+                               const std::uint8_t* wanted, std::int64_t piece, std::int64_t* sectors,
+                               std::int64_t* pieces);

@@ -6,12 +6,12 @@
 
 #include "c_api.h"
 #include "caches/access_order.h"
+#include "caches/line.h"
 
 namespace warpwatt::caches {
 
 namespace {
 
-constexpr std::uint64_t kSectorBits = 15;
 constexpr double kSectorBytes = 32;
 
 class LineStreamWriter {
@@ -21,21 +21,27 @@ public:
 
     void write() {
         for (std::int64_t first = 0; first < trace_.warps; first += trace_.warps_per_block) {
-            order_.clear();
             const std::int64_t behind = std::min(trace_.warps, first + trace_.warps_per_block);
-            for (std::int64_t warp = first; warp < behind; ++warp)
-                for_each_access(warp, [&](std::int64_t, std::int64_t barriers, std::int64_t) {
-                    order_.count(warp - first, barriers);
-                });
-            order_.finish();
+            if (code_.awaits != nullptr) order_accesses(first, behind);
             for (std::int64_t warp = first; warp < behind; ++warp)
                 for_each_access(warp, [&](std::int64_t access, std::int64_t barriers, std::int64_t place) {
-                    write_lines(access, warp, order_.time(warp - first, barriers, place));
+                    const bool waits = code_.awaits != nullptr;
+                    write_lines(access, warp, waits ? order_.time(warp - first, barriers, place) : place);
                 });
         }
     }
 
 private:
+    // Counts the accesses of a block's warps.
+    void order_accesses(std::int64_t first, std::int64_t behind) {
+        order_.clear();
+        for (std::int64_t warp = first; warp < behind; ++warp)
+            for_each_access(warp, [&](std::int64_t, std::int64_t barriers, std::int64_t) {
+                order_.count(warp - first, barriers);
+            });
+        order_.finish();
+    }
+
     // Calls `visit(access, barriers, place)` with each access of a warp, the barriers that its warp has
     // passed before, and the place in the warp's order of the first access of its burst.
     template <typename Visit>
@@ -93,7 +99,7 @@ private:
     double bytes_per_sector(std::int64_t access) const {
         std::int64_t sectors = 0;
         for (std::int64_t row = trace_.line_start[access]; row < trace_.line_start[access + 1]; ++row)
-            sectors += std::popcount(trace_.lines[row] & kSectorBits);
+            sectors += sectors_in(trace_.lines[row]);
         const std::int64_t moved =
             std::popcount(trace_.access_mask[access]) * code_.bytes[trace_.access_instruction[access]];
         return static_cast<double>(moved) / static_cast<double>(std::max<std::int64_t>(1, sectors));

@@ -66,3 +66,15 @@ std::int64_t occurrences(std::int64_t count, const std::int64_t* numbers, std::i
     count_sorted(sorted, found);
     return found.count();
 }
+
+std::int64_t count_common(std::int64_t count, const std::int64_t* numbers, std::int64_t others_count,
+                          const std::int64_t* others) {
+    std::int64_t common = 0;
+    for (std::int64_t i = 0, j = 0; i < count && j < others_count;) {
+        common += numbers[i] == others[j];
+        const bool up = numbers[i] <= others[j], other_up = others[j] <= numbers[i];
+        i += up;
+        j += other_up;
+    }
+    return common;
+}

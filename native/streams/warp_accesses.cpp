@@ -3,17 +3,16 @@
 #include <bit>
 
 #include "c_api.h"
+#include "caches/line.h"
 
 namespace warpwatt::streams {
 
 namespace {
 
-constexpr std::uint64_t kSectorBits = 15;
-
 std::int64_t sectors_of(const TracedAccesses& trace, std::int64_t access) {
     std::int64_t sectors = 0;
     for (std::int64_t line = trace.line_start[access]; line < trace.line_start[access + 1]; ++line)
-        sectors += std::popcount(trace.lines[line] & kSectorBits);
+        sectors += caches::sectors_in(trace.lines[line]);
     return sectors;
 }
 

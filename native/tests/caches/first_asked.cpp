@@ -27,9 +27,23 @@ void later_executions_do_not_count() {
     }
 }
 
+void sectors_side_by_side_or_in_one_piece_are_together() {
+    const std::array<std::int32_t, 7> asking{0, 0, 0, 1, 0, 0, 0}, block{1, 0, 0, 0, 0, 0, 0};
+    const std::array<std::int64_t, 7> sector{4, 40, 12, 13, 16, 15, 12};
+    const std::array<std::uint8_t, 2> first{1, 0}, both{1, 1};
+    std::int64_t sectors = 0, pieces = 0;
+    asked_pieces(7, asking.data(), block.data(), sector.data(), first.data(), 8, &sectors, &pieces);
+    CHECK(sectors == 5);
+    CHECK(pieces == 3);  // 12, 15 and 16 are together: 12 and 15 lie in one piece, 16 goes on from there
+    asked_pieces(7, asking.data(), block.data(), sector.data(), both.data(), 1, &sectors, &pieces);
+    CHECK(sectors == 6);
+    CHECK(pieces == 4);
+}
+
 }  // namespace
 
 int main() {
     later_executions_do_not_count();
+    sectors_side_by_side_or_in_one_piece_are_together();
     return warpwatt::test::failures();
 }

@@ -49,6 +49,13 @@ void times_need_not_be_asked_for() {
     CHECK(different[0] == 2 && different[1] == 4);
 }
 
+void what_two_sets_have_in_common_is_counted_once() {
+    const std::vector<std::int64_t> some{-3, 0, 5, 9}, others{0, 1, 9, 12};
+    CHECK(count_common(4, some.data(), 4, others.data()) == 2);
+    CHECK(count_common(4, some.data(), 0, others.data()) == 0);
+    CHECK(count_common(4, some.data(), 4, some.data()) == 4);
+}
+
 }  // namespace
 
 int main() {
@@ -56,5 +63,6 @@ int main() {
     ends_of_the_range_are_no_trouble();
     dense_and_sparse_numbers_are_counted_alike();
     times_need_not_be_asked_for();
+    what_two_sets_have_in_common_is_counted_once();
     return warpwatt::test::failures();
 }

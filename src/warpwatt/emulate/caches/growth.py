@@ -29,7 +29,7 @@ from warpwatt.emulate.caches.movement import (
     steps_about,
     steps_of,
 )
-from warpwatt.emulate.caches.sets import SECTOR, Touches, distinct
+from warpwatt.emulate.caches.sets import SECTOR, Touches, are_among, common, distinct
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS, are_of
 from warpwatt.emulate.caches.totals import SATURATED, mean_bytes, new_share, total_bytes, union_of
 from warpwatt.emulate.scaling import occurring
@@ -139,11 +139,11 @@ def _only_begin_alike(
 ) -> bool:
     """Return whether blocks begin at one place but go on elsewhere: walks through lists and trees do."""
     touching = [own for own in sets if len(own)]
-    moved = np.abs(np.ptp(blocks.coordinates, axis=0)[: len(steps)] * steps)
+    moved = np.abs(blocks.extents_seen[: len(steps)] * steps)
     if not steps or (moved > 2.0).any() or len(touching) < FEWEST_FITTED:
         return False
     typical = sorted(touching, key=len)[len(touching) // 2]
-    same = [float(np.isin(own, typical, assume_unique=True).mean()) >= SATURATED for own in touching]
+    same = [common(own, typical) / len(own) >= SATURATED for own in touching]
     return bool(np.mean(same) < FITTING)
 
 
@@ -185,7 +185,7 @@ def _growth(
         limit=limit,
         granule=min(2.0, max(1.0, 2 * pieces / max(1.0, total))),
         lines=min(4.0, max(1.0, 4 * lines / max(1.0, total))),
-        partial=float(np.average(np.isin(sector, partly), weights=weight)) if len(partly) else 0.0,
+        partial=float((weight * are_among(sector, partly)).sum() / weight.sum()) if len(partly) else 0.0,
         shares={i: float(own.sum() / weight.sum()) for i, own in of.items()},
         private=slot == LOCAL_SLOT,
     )

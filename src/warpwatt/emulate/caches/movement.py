@@ -58,7 +58,7 @@ def alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBlo
     """Whether two fitted movements differ by no more than the sectors at the edges of a grid shift a fit."""
     if len(some) != len(others):
         return False
-    extents = np.ptp(blocks.coordinates, axis=0)
+    extents = blocks.extents_seen.tolist()
     return all(abs(a - b) * e <= 2.0 for a, b, e in zip(some, others, extents, strict=False))
 
 
@@ -98,13 +98,27 @@ def _fitted(
         off = np.abs(at @ fit - (base - centre))
         if (off[kept] <= 1.0).all():
             break
-        kept &= off <= max(1.0, float(np.quantile(off[kept], 0.8)))
+        kept &= off <= max(1.0, _quantile(off[kept], 0.8))
         if stands_for[kept].sum() < 0.5:
             return (), True
     if stands_for[off <= 1.0].sum() < FITTING:
         return (), True
     steps = tuple(float(step) for step in fit[:3])
     return steps, _neighbours_agree(steps, ordinals, first, blocks)
+
+
+def _quantile(values: NDArray[np.float64], share: float) -> float:
+    """Return what ``np.quantile`` does, which takes twenty times as long for a few numbers.
+
+    >>> _quantile(np.array([4.0, 1.0, 2.0]), 0.75)
+    3.0
+    """
+    ascending = np.sort(values)
+    place = share * (len(ascending) - 1)
+    below = int(place)
+    low, high = float(ascending[below]), float(ascending[min(below + 1, len(ascending) - 1)])
+    part = place - below
+    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
 
 
 def steps_about(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> tuple[float, ...]:

@@ -19,7 +19,7 @@ from warpwatt.emulate.caches.growth import growths
 from warpwatt.emulate.caches.in_step import apart_in_time
 from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
-from warpwatt.emulate.caches.stream import first_asked, rows_of, traced_lines
+from warpwatt.emulate.caches.stream import are_of, first_asked, rows_of, traced_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,7 +107,7 @@ def _far_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, b
             chosen, stream = list(range(count)), _parted(stream, blocks)
     fits = np.cumsum(sizes[chosen]) <= MOST_STREAM_ROWS
     kept = chosen[: max(FEWEST_BLOCKS, int(fits.sum()))]
-    rows = np.isin(stream.block, kept)
+    rows = are_of(stream.block, kept)
     ordinal = np.zeros(count, np.int32)
     ordinal[kept] = np.arange(len(kept))
     return replace(rows_of(stream, rows), block=ordinal[stream.block[rows]]), whole and len(kept) == count

@@ -29,6 +29,11 @@ class SampledBlocks:
         return np.stack([self.numbers % x, self.numbers // x % y, self.numbers // (x * y)], axis=1)
 
     @cached_property
+    def extents_seen(self) -> NDArray[np.int64]:
+        """How far apart the sampled blocks lie at most along each axis."""
+        return self.coordinates.max(axis=0) - self.coordinates.min(axis=0)
+
+    @cached_property
     def fits(self) -> dict[tuple[bytes, bytes], tuple[tuple[float, ...], bool]]:
         """What :func:`~warpwatt.emulate.caches.movement.steps_of` found, by ordinals and relative sectors."""
         return {}

@@ -100,6 +100,31 @@ def occurrences(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     return found[:count], times[:count]
 
 
+def are_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which numbers are among some ascending ones, of which there is at least one.
+
+    >>> are_among(np.array([7, 2, 9]), np.array([2, 9])).tolist()
+    [False, True, True]
+    """
+    places = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)
+    return np.asarray(ascending[places] == numbers)
+
+
+def common(some: NDArray[np.int64], others: NDArray[np.int64]) -> int:
+    """Return how many numbers two ascending arrays of different ones have in common.
+
+    >>> common(np.array([1, 4, 6]), np.array([4, 5, 6]))
+    2
+    """
+    first, second = addresses(some, others)
+    return _count_common()(len(some), first, len(others), second)
+
+
 @cache
 def _occurrences() -> Callable[..., int]:
     return function("occurrences", INT, INT, *[ADDRESS] * 3)
+
+
+@cache
+def _count_common() -> Callable[..., int]:
+    return function("count_common", INT, INT, ADDRESS, INT, ADDRESS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,8 +30,6 @@ LINE_SECTORS = 4
 CHANCE = 4.0
 """Standard deviations by which the largest of some dozens of counts has to stand out of its like."""
 SLOT_BITS = 40
-ADDRESS_BITS = 45
-"""Numbers of sectors have fewer."""
 LOCAL_SLOT = 0xF1
 _PAST_L1 = ("UBLK", "UTMA")
 """Copies by the tensor memory accelerator, which L1 does not keep."""
@@ -79,7 +77,7 @@ def traced_lines(
         kind=np.empty(rows, np.uint8),
     )
     moved = np.empty(rows, np.float64)
-    timed = [None, None] if routine is None else addresses(burst_numbers(program), _awaiting(routine))
+    timed = [None, None] if routine is None else [*addresses(burst_numbers(program)), _awaiting(routine)]
     columns = [getattr(found, field.name) for field in fields(found)]
     warps = len(trace.access_start) - 1
     write = function("line_stream", None, INT, INT, *[ADDRESS] * 20)
@@ -94,9 +92,14 @@ def _accessed(program: Program) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return kinds, np.array([i.memory.bytes if i.memory else 0 for i in program.instructions], np.int64)
 
 
+def _awaiting(routine: Routine) -> int | None:
+    """Return where it says whether each basic block ends with a barrier that its warp waits at; None: none."""
+    waits = _waits(routine)
+    return waits.ctypes.data if waits.any() else None
+
+
 @lru_cache(maxsize=64)
-def _awaiting(routine: Routine) -> NDArray[np.uint8]:
-    """Return whether each basic block ends with a barrier that its warp waits at."""
+def _waits(routine: Routine) -> NDArray[np.uint8]:
     return np.array([b.end.end is End.BARRIER and not b.end.arrive for b in routine.blocks], np.uint8)
 
 
@@ -105,11 +108,11 @@ def rows_of(stream: LineStream, rows: NDArray[np.bool_] | NDArray[np.intp]) -> L
     return LineStream(**{f.name: getattr(stream, f.name)[rows] for f in fields(stream)})
 
 
-def are_of(instruction: NDArray[np.integer], members: Collection[int]) -> NDArray[np.bool_]:
-    """Return which rows are of some instructions; ``np.isin`` looks at all rows several times."""
-    wanted = np.zeros(max(int(instruction.max(initial=0)), *members, 0) + 1, bool)
+def are_of(numbers: NDArray[np.integer], members: Collection[int]) -> NDArray[np.bool_]:
+    """Return which rows are of some instructions or blocks; ``np.isin`` looks at all rows several times."""
+    wanted = np.zeros(max(int(numbers.max(initial=0)), *members, 0) + 1, bool)
     wanted[list(members)] = True
-    return np.asarray(wanted[instruction])
+    return np.asarray(wanted[numbers])
 
 
 def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
@@ -162,17 +165,18 @@ class FirstAsked:
 
         What lies in one :data:`PIECE` is one visit to a channel of DRAM, whatever is left out of it.
         """
-        rows = are_of(self.instruction, instructions)
-        if not rows.any():
-            return 0.0
-        pairs = np.sort(self.block[rows].astype(np.int64) << ADDRESS_BITS | self.sector[rows])
-        block, sector = pairs >> ADDRESS_BITS, pairs & (1 << ADDRESS_BITS) - 1
-        same = block[1:] == block[:-1]
-        fresh, begins = np.ones(len(sector), bool), np.ones(len(sector), bool)
-        fresh[1:] = ~same | (sector[1:] != sector[:-1])
-        near = (sector[1:] <= sector[:-1] + 1) | (sector[1:] // PIECE == sector[:-1] // PIECE)
-        begins[1:] = ~(same & near)
-        return SECTOR * float(fresh.sum() / begins.sum())
+        wanted = np.zeros(max(int(self.instruction.max(initial=0)), *instructions, 0) + 1, np.uint8)
+        wanted[list(instructions)] = 1
+        counts = np.zeros(2, np.int64)
+        given = addresses(self.instruction, self.block, self.sector, wanted)
+        sectors, pieces = (counts.ctypes.data + place * counts.itemsize for place in range(2))
+        _asked_pieces()(len(self.sector), *given, PIECE, sectors, pieces)
+        return SECTOR * float(counts[0] / counts[1]) if counts[1] else 0.0
+
+
+@cache
+def _asked_pieces() -> Callable[..., None]:
+    return function("asked_pieces", None, INT, *[ADDRESS] * 4, INT, ADDRESS, ADDRESS)
 
 
 def first_asked(stream: LineStream) -> FirstAsked:

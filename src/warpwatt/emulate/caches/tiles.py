@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arrays import unique
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.lags import merged
 from warpwatt.emulate.caches.sets import occurrences
 from warpwatt.emulate.caches.stream import line_stream
 from warpwatt.emulate.caches.visits import sectors_by_block
+from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +67,8 @@ def with_tiles(
     """
     found = list(growths)
     reading = [sectors_by_block(touched, found[k].instructions) for k in unknown]
-    centre = int(np.median(blocks.numbers[unique(np.concatenate([ordinals for ordinals, _ in reading]))]))
+    touching = occurring(np.concatenate([ordinals for ordinals, _ in reading]))
+    centre = int(np.median(blocks.numbers[touching]))
     parts = _looked_at(blocks, centre)
     groups = [found[k].instructions for k in unknown]
     begun = (
@@ -115,7 +116,7 @@ def _with_lags(growth: Growth, begun: Touches, numbers: NDArray[np.int64], count
 def _distinct_blocks(begun: Touches) -> float:
     """Return how many blocks' worth of different memory the blocks in a row touch: the grid no less."""
     ordinals, sectors = begun
-    return len(unique(ordinals)) * (1.0 - _common(sectors)) if len(sectors) else 0.0
+    return len(occurring(ordinals)) * (1.0 - _common(sectors)) if len(sectors) else 0.0
 
 
 def _common(sectors: NDArray[np.int64]) -> float:

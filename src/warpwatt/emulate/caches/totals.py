@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.emulate.caches.footprint import touched_bytes
-from warpwatt.emulate.caches.sets import SECTOR, distinct, occurrences
+from warpwatt.emulate.caches.sets import SECTOR, common, distinct, occurrences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,8 @@ def total_bytes(
 
 def mean_bytes(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
     """Return the bytes that a block touches in the mean."""
-    return SECTOR * float(np.average([len(s) for s in sets], weights=blocks.weights))
+    sizes = np.array([len(s) for s in sets])
+    return SECTOR * float((sizes * blocks.weights).sum() / blocks.weights.sum())
 
 
 def union_of(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -57,8 +58,7 @@ def new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> fl
     """Return the mean share of a block's sectors that its neighbour does not touch; 1 without pairs."""
     fresh = whole = 0
     for a, b in pairs[:: max(1, len(pairs) // MOST_PAIRS)]:
-        common = len(np.intersect1d(sets[a], sets[b], assume_unique=True))
-        fresh += len(sets[a]) + len(sets[b]) - 2 * common
+        fresh += len(sets[a]) + len(sets[b]) - 2 * common(sets[a], sets[b])
         whole += len(sets[a]) + len(sets[b])
     return fresh / whole if whole else 1.0
 
