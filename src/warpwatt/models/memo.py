@@ -16,8 +16,9 @@ from warpwatt.core.program import Kernel
 Result = TypeVar("Result")
 REMEMBERED = 8
 """Workloads whose results are kept: advice goes through the clocks of one before it takes the next."""
-REMEMBERED_CLOCKS = 64
-"""Cases at one clock whose results are kept."""
+REMEMBERED_CLOCKS = 128
+"""Cases at one clock whose results are kept: SM clocks that a driver offers, up to 110 in 15 MHz steps, and
+those tried on the way to what a power limit sustains. With one too few, a second round finds none of them."""
 
 
 @dataclass(frozen=True, slots=True)
