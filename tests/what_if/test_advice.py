@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 import warpwatt
 from tests.what_if.cases import explained, predicted
 from warpwatt.core.advice import TOGETHER
+from warpwatt.core.case import Case, Timing
 from warpwatt.models.pipeline import Pipeline
 from warpwatt.what_if import changes, what_ifs
 from warpwatt.what_if.whatif import KINDS, WORTH, together
@@ -127,3 +130,22 @@ def test_tiling_is_advised_where_a_block_shares_and_has_no_tile_yet(gpu: str) ->
     assert promised.share == pytest.approx(1 - tiled.time.value / naive.time.value, abs=0.04)
     assert "A and B" in promised.text or "B and A" in promised.text
     assert not any(one.kind == "tiling" for one in tiled.advice or ())
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="one processor does one thing after the other")
+def test_changes_are_tried_at_the_same_time_and_said_in_their_order() -> None:
+    """Two predictions wait for each other: one after the other, the first would wait in vain."""
+
+    class Meeting(Pipeline):
+        met = Barrier(2)
+        asked = 0
+
+        def predict(self, case: Case) -> Timing:
+            self.asked += 1
+            if self.asked <= 2:
+                self.met.wait(timeout=60)
+            return super().predict(case)
+
+    found = explained("tiling", "rtx3090")
+    tried = what_ifs(found.case, Meeting(), found.timing)
+    assert [one.change.text for one in tried] == [one.text for one in found.advice or ()]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from warpwatt.core.advice import TOGETHER, Change, WhatIf
@@ -36,11 +38,10 @@ def changes(case: Case) -> tuple[Change, ...]:
     return tuple(change for _, own in _by_kind(case) for change in own)
 
 
-def _by_kind(case: Case) -> tuple[tuple[Kind, tuple[Change, ...]], ...]:
-    """Return what each of :data:`KINDS` changes; no two of them share a name of a kind."""
-    if case.workload.execution.streams is None:
-        return ()
-    return tuple((kind, tuple(kind(case))) for kind in KINDS)
+def _by_kind(case: Case) -> Iterator[tuple[Kind, tuple[Change, ...]]]:
+    """Yield what each of :data:`KINDS` changes; no two of them share a name of a kind."""
+    if case.workload.execution.streams is not None:
+        yield from ((kind, tuple(kind(case))) for kind in KINDS)
 
 
 def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
@@ -51,8 +52,7 @@ def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]
     the best alone, the last one makes them all.
     """
     now = timing.time.value
-    made = _by_kind(case)
-    tried = [_tried(change, model, now) for _, own in made for change in own]
+    made, tried = _made_and_tried(case, model, now)
     found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
     found.sort(key=lambda w: w.timing.time.value)
     whole = together(case, [w.change for w in found if not w.change.part], made)
@@ -61,6 +61,19 @@ def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]
         if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
             found.append(all_at_once)
     return tuple(w for w in found if _saves(w.timing, timing))
+
+
+def _made_and_tried(
+    case: Case, model: TimeModel, now: float
+) -> tuple[list[tuple[Kind, tuple[Change, ...]]], list[WhatIf]]:
+    """Return what each kind changes and what that would take: one is simulated while the next is made."""
+    made: list[tuple[Kind, tuple[Change, ...]]] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        trying: list[Future[WhatIf]] = []
+        for kind, own in _by_kind(case):
+            made.append((kind, own))
+            trying += [pool.submit(_tried, change, model, now) for change in own]
+        return made, [one.result() for one in trying]
 
 
 def _saves(then: Timing, now: Timing) -> bool:
