@@ -17,12 +17,21 @@ from hypothesis import strategies as st
 from warpwatt.choose.mixture import SPACE, Experts, aligned, products
 from warpwatt.choose.rough import rough_seconds
 from warpwatt.choose.surrogate import Surrogate
-from warpwatt.choose.tuned import combinations, read_space
+from warpwatt.choose.tuned import Aim, combinations, read_space, tune_kernel
 from warpwatt.choose.tuning import Journal, search
 from warpwatt.commands.main import app
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.program import Kernel
+from warpwatt.frontend.compiled import Source
+from warpwatt.frontend.configurations import MANY
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.gpus import find
+from warpwatt.request import session
+from warpwatt.request.launch_text import LaunchText
+from warpwatt.request.options import CompilationOptions, ModelOptions
+from warpwatt.request.session import Session
 
 GRID = [{"x": x, "y": y} for x in range(8) for y in range(8)]
 
@@ -214,3 +223,25 @@ def test_the_verb_writes_the_order_of_a_kernels_macros(tmp_path: Path):
     assert said["best"]["B"] == 256  # one warp a block leaves half of an SM's warps without a block
     assert not out.with_name("best.json.partial").exists()
     assert "2 of 2 predicted" in done.output
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize(("number", "compiler"), [(MANY - 1, Compiler.AUTO), (MANY, Compiler.CONFIGURATION)])
+def test_many_configurations_are_compiled_as_such(
+    number: int, compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "scale.cu").write_text(KERNEL)
+    asked: list[CompileOptions] = []
+
+    def load(source: Source, target: str, options: CompileOptions, name: str) -> Kernel:
+        asked.append(options)
+        return load_kernel(source, target, CompileOptions(defines=("WORK=16",)), name)
+
+    monkeypatch.setattr(session, "load_kernel", load)
+    text = LaunchText(grid="256", block="256", arg=("x=f32[1048576]",))
+    given = Session(str(tmp_path / "scale.cu"), "a100", CompilationOptions(), ModelOptions())
+    space = [{"WORK": work} for work in range(1, number + 1)]
+    found = tune_kernel(given, text, space, Aim(budget=number))
+    assert len(found.order) == number
+    assert {options.compiler for options in asked} == {compiler}
+    assert [options.defines for options in asked] == [(f"WORK={work}",) for work in range(1, number + 1)]

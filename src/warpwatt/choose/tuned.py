@@ -19,6 +19,7 @@ from warpwatt.core.errors import InputError, UsageError
 from warpwatt.core.objective import Objective
 from warpwatt.core.ranking import not_followed
 from warpwatt.core.sizes import evaluate
+from warpwatt.frontend.configurations import compiler_of
 from warpwatt.gpus import find
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.objects import run_object
@@ -114,6 +115,7 @@ def space_of(session: Session, launch: LaunchText) -> list[Config]:
 def tune_kernel(session: Session, launch: LaunchText, space: Sequence[Config], aim: Aim) -> Found:
     """Search the space of a kernel: each configuration's values are macros, or constants of a function."""
     define = session.compilation.define
+    session = replace(session, compiler=compiler_of(min(len(space), aim.budget)))
     about = json.dumps([str(session.source), session.gpus, define, repr(launch), aim.objective])
 
     def predicted(config: Config) -> tuple[Estimate, str]:

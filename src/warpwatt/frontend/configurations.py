@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import CompileError, ToolchainError
+from warpwatt.frontend.options import Compiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +22,18 @@ if TYPE_CHECKING:
 
     Compile = Callable[[], Compiled]
 
+MANY = 8
+"""Configurations from which on it is worth to find out whether the quicker compiler makes the same code."""
 COMPARED = 2
 """Configurations that both compilers compile, before NVRTC is trusted with the others."""
 _CODE = (".text.", ".nv.constant")
 """Sections of a cubin that a kernel's execution depends on, by the start of their names."""
 _NOTE = "compiled with NVRTC, whose machine code of other configurations is nvcc's"
+
+
+def compiler_of(configurations: int) -> Compiler:
+    """Return what compiles each of so many configurations of one source."""
+    return Compiler.CONFIGURATION if configurations >= MANY else Compiler.AUTO
 
 
 @dataclass(slots=True)

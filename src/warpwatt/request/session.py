@@ -15,7 +15,7 @@ from warpwatt.core.program import Kernel, Level
 from warpwatt.core.progress import counted, step
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
-from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.source import read_source
 from warpwatt.frontend.structures import with_fields
 from warpwatt.gpus import find_many, names_many
@@ -37,6 +37,7 @@ class Session:
 
     ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly; ``advice`` for changes to
     the kernel, each of which costs a prediction. ``notify`` hears remarks, such as which GPU was left out.
+    ``compiler`` compiles CUDA.
     """
 
     source: str | Source
@@ -47,6 +48,7 @@ class Session:
     machine_code: bool = False
     advice: bool = False
     notify: Callable[[str], None] = note
+    compiler: Compiler = Compiler.AUTO
 
     def run(self, launch: LaunchText, beside: Source | None = None) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
@@ -149,5 +151,6 @@ class Session:
             flags=said.flags,
             max_registers=said.maxrregcount,
             toolkit=said.toolkit,
+            compiler=self.compiler,
             levels=frozenset(levels),
         )

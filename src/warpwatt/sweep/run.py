@@ -20,6 +20,7 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.program import Kernel
 from warpwatt.emulate.workload import workload
+from warpwatt.frontend.configurations import compiler_of
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.structures import with_fields
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from warpwatt.sweep.tasks import Task
 
     Results = Iterator[tuple[Row, Outcome | None]]
-
-
-MANY = 8
-"""Configurations from which on it is worth to find out whether the quicker compiler makes the same code."""
 
 
 def run(sweep: Sweep, done: Container[int] = ()) -> Iterator[Row]:
@@ -149,8 +146,8 @@ def _options(sweep: Sweep, group: Group) -> CompileOptions:
     configuration, options = sweep.configurations[group.configuration], sweep.options
     defines = tuple(f"{name}={value}" for name, value in configuration.defines)
     limit = configuration.max_registers or options.max_registers
-    many = options.compiler is Compiler.AUTO and len(sweep.configurations) >= MANY
-    compiler = Compiler.CONFIGURATION if many and defines else options.compiler
+    varied = options.compiler is Compiler.AUTO and bool(defines)
+    compiler = compiler_of(len(sweep.configurations)) if varied else options.compiler
     return replace(options, defines=(*options.defines, *defines), max_registers=limit, compiler=compiler)
 
 
