@@ -103,6 +103,7 @@ struct Instruction {
     double l1_miss_rate;           // share of its sectors
     double l2_miss_rate;           // share of the sectors that miss L1
     double lsu_cycles;             // of an access about which the trace says nothing more
+    double l2_run_bytes;           // side by side that L2 has or has not together; 0: each line by itself
     double dram_slowdown;          // DRAM's time over what the bytes say
     double l2_merging;             // share of its sectors that L2 reads first, to merge with what is written
     double in_flight_rate;         // share of its L1 hits whose line is still on its way

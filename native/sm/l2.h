@@ -31,6 +31,7 @@ public:
     const Dram& dram() const { return dram_; }
 
 private:
+    static double runs(const Instruction& instruction, double sectors, double lines);
     double moved(const Instruction& instruction, double sectors, double lines) const;
 
     BandwidthServer bandwidth_;

@@ -43,6 +43,7 @@ constexpr Field kFields[] = {
     FIELD(Instruction, l1_miss_rate),
     FIELD(Instruction, l2_miss_rate),
     FIELD(Instruction, lsu_cycles),
+    FIELD(Instruction, l2_run_bytes),
     FIELD(Instruction, dram_slowdown),
     FIELD(Instruction, l2_merging),
     FIELD(Instruction, in_flight_rate),

@@ -69,10 +69,8 @@ public:
         }
         const Operation operation = instruction.operation;
         if (operation == Operation::depbar || operation == Operation::warpgroup_wait) {
-            const int board = instruction.scoreboard;
-            const Release* found = history_->before_last(board, instruction.outstanding);
-            if (found && found->time > latest.time)
-                latest = {found->time, found->producer, boards_[board].stall};
+            const Release* found = history_->before_last(instruction.scoreboard, instruction.outstanding);
+            if (found && found->time > latest.time) latest = *found;
         }
         return latest;
     }

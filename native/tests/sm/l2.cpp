@@ -1,5 +1,7 @@
 #include "sm/l2.h"
 
+#include <cmath>
+
 #include "tests/check.h"
 #include "tests/sm/cases.h"
 
@@ -67,6 +69,23 @@ void misses_come_in_groups_as_lines_do() {
     CHECK_NEAR(many.dram().bytes(), 512.0 * 8 / 15, 1e-9);
 }
 
+void lines_side_by_side_miss_together() {
+    const Settings s = test::settings();
+    Instruction load = test::global_load();
+    load.l2_miss_rate = 0.5;
+    const auto missed = [&](double run, double sectors, double lines) {
+        L2 l2(1, s);
+        load.l2_run_bytes = run;
+        l2.access(load, 0, 0.0, sectors, lines, 0.0);
+        return l2.dram().bytes() / kSectorBytes;
+    };
+    CHECK_NEAR(missed(512.0, 16.0, 4.0), 16.0, 0.0);             // four lines in a row
+    CHECK_NEAR(missed(HUGE_VAL, 32.0, 32.0), 32.0, 0.0);         // neighbours of other warps' without end
+    CHECK_NEAR(missed(256.0, 16.0, 4.0), 16.0 * 2 / 3, 1e-12);   // two and two: 3 of 4 accesses, 2/3 of each
+    CHECK_NEAR(missed(32.0, 16.0, 4.0), 16.0 * 8 / 15, 1e-12);   // no more parts than lines
+    CHECK_NEAR(missed(0.0, 16.0, 4.0), 16.0 * 8 / 15, 1e-12);    // not known
+}
+
 }  // namespace
 
 int main() {
@@ -76,5 +95,6 @@ int main() {
     a_miss_waits_for_dram_from_when_l2_takes_it();
     what_comes_back_late_through_the_port_is_later_than_dram();
     misses_come_in_groups_as_lines_do();
+    lines_side_by_side_miss_together();
     return warpwatt::test::failures();
 }

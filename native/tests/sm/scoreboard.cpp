@@ -56,6 +56,16 @@ void depbar_leaves_some_outstanding() {
     CHECK(boards.awaited(depbar(0, 0)).time == 0);
 }
 
+void depbar_names_the_wait_of_the_result_it_waits_for() {
+    ReleaseHistory history;
+    Scoreboards boards;
+    boards.reset(&history);
+    boards.set(1, 100, 0, Stall::short_scoreboard);
+    boards.set(1, 500, 1, Stall::long_scoreboard);  // may be outstanding
+    CHECK(boards.awaited(depbar(1, 1)).stall == Stall::short_scoreboard);
+    CHECK(boards.awaited(depbar(1, 0)).stall == Stall::long_scoreboard);
+}
+
 void what_comes_early_is_counted_behind_what_came_before() {
     ReleaseHistory history;
     Scoreboards boards;
@@ -91,6 +101,7 @@ int main() {
     only_boards_in_the_mask_are_waited_for();
     a_board_falls_with_the_last_that_set_it();
     depbar_leaves_some_outstanding();
+    depbar_names_the_wait_of_the_result_it_waits_for();
     what_comes_early_is_counted_behind_what_came_before();
     sixteen_releases_are_remembered();
     a_new_block_waits_for_nothing();

@@ -43,11 +43,16 @@ class OffChip:
         sent = self.serve("write" if writes else "read", time, SECTOR * missing, rate)
         begun = self.serve("l2", sent, SECTOR * missing, self.of.l2_bytes)
         back = begun + code.l2_latency + SECTOR * missing / rate
-        further = self.missing("l2", pc, code.l2_miss_rate, missing, lines * missing / sectors)
+        apart = min(lines * missing / sectors, self.runs(code, missing))
+        further = self.missing("l2", pc, code.l2_miss_rate, missing, apart)
         if further:
             size = SECTOR * further * code.dram_slowdown
             back = max(back, self.dram(begun, size) + code.dram_latency)
         return back
+
+    def runs(self, code: SimpleNamespace, sectors: float) -> float:
+        """Return how many parts that lie side by side an access of so many sectors has."""
+        return SECTOR * sectors / code.l2_run_bytes if code.l2_run_bytes else math.inf
 
     def missing(self, level: str, pc: int, rate: float, sectors: float, lines: float) -> float:
         """Return the sectors that miss: an access does when the sum of shares and a half passes a number."""

@@ -97,6 +97,7 @@ def random_misses(seed: int) -> Inputs:
         rows["l1_miss_rate"][pc], rows["l2_miss_rate"][pc] = rng.choice((0.0, 0.25, 0.5, 1.0), 2)
         rows["l2_latency"][pc], rows["dram_latency"][pc] = 90.0, 200.0
         rows["dram_slowdown"][pc] = rng.choice((1.0, 2.5))
+        rows["l2_run_bytes"][pc] = rng.choice((0.0, 32.0, 128.0, 200.0, np.inf))
         sectors, lines = ((4.0, 1.0), (16.0, 4.0), (32.0, 32.0))[rng.integers(0, 3)]
         given_.accesses[given_.access_instructions == pc, 1:] = sectors, lines
     for name, values in _OFF_CHIP.items():

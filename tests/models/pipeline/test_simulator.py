@@ -174,6 +174,20 @@ def test_dram_gives_no_more_than_its_rate(times: float) -> None:
     assert state.counters.cycles == pytest.approx(times * 128 * 50 * 32 / 8.0 + 500, rel=0.01)
 
 
+@pytest.mark.parametrize(("run", "waiting"), [(0.0, 15 / 16), (256.0, 3 / 4), (np.inf, 1 / 2)])
+def test_lines_side_by_side_miss_l2_together(run: float, waiting: float) -> None:
+    """The longer the runs, the fewer of the accesses wait for DRAM, and the more each brings."""
+    rows = table(1)
+    shared_load(rows, 0)
+    rows[0]["traffic"], rows[0]["l1_miss_rate"], rows[0]["l2_miss_rate"] = Traffic.READ, 1.0, 0.5
+    rows[0]["wait_mask"], rows[0]["dram_latency"], rows[0]["l2_run_bytes"] = 1, 1000.0, run
+    given = inputs(rows, repeats=1600)
+    given.accesses[:, 1:] = 16.0, 4.0
+    state = simulate(given)
+    assert state.counters.cycles == pytest.approx(1600 * (24 * (1 - waiting) + 1000 * waiting), rel=0.001)
+    assert state.counters.dram_bytes == pytest.approx(1600 * 16 * 32 / 2, rel=0.001)
+
+
 def test_every_cycle_of_every_warp_is_attributed() -> None:
     """Stall cycles sum to the time warps were resident."""
     rng = np.random.default_rng(0)

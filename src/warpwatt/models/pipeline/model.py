@@ -170,7 +170,7 @@ def chip_launch(case: Case) -> ChipLaunch:
     table = instruction_table(
         execution.program, sm, misses(case), _slower(case), _in_flight(case), _waits(case),
         merging_stores(execution.streams, execution.program, sm.values["l2_slot_bytes"]),
-        execution.constants,
+        execution.constants, {index: hits.run for index, hits in case.workload.hits.items()},
     )  # fmt: skip
     return ChipLaunch(
         execution.program, table, _memory_pipe_accesses(case), sm, case.launch.grid.count,

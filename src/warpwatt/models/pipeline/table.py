@@ -39,6 +39,7 @@ def instruction_table(
     waits: Mapping[int, float] | None = None,
     merging: Mapping[int, float] | None = None,
     constants: Mapping[int, ConstantReads] | None = None,
+    runs: Mapping[int, float] | None = None,
 ) -> Records:
     """Return a record ``Instruction`` for each instruction of ``program`` on ``machine``.
 
@@ -48,6 +49,7 @@ def instruction_table(
     ``waits``: by instruction index, cycles that its warp does nothing behind it, 0 where absent.
     ``merging``: by instruction index, share of its sectors that L2 merges with what it has, 0 where absent.
     ``constants``: by instruction index, what it waits for in the constant caches.
+    ``runs``: by instruction index, bytes side by side that miss L2 together, a line where absent.
     """
     table = _at_any_clock(program, Board(machine.name, machine)).copy()
     far = table["l2_latency"] > 0
@@ -64,6 +66,8 @@ def instruction_table(
         table["sleep_cycles"][index], table["issue_stall"][index] = cycles, Reason.SLEEPING
     for index, share in (merging or {}).items():
         table["l2_merging"][index] = share
+    for index, size in (runs or {}).items():
+        table["l2_run_bytes"][index] = size
     for index, reads in (constants or {}).items():
         _wait_for_constants(table[index], reads, machine)
     return table
