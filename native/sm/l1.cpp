@@ -27,18 +27,22 @@ double L1::arrival(const Instruction& instruction, std::int32_t pc, double time,
 }
 
 double L1::queues_shrink_to(double backlog) const {
-    return std::max(l2_.bandwidth().free() - backlog, l2_.dram().free() - backlog);
+    return std::max({l2_.bandwidth().free(), l2_.dram().free(), write_port_.free()}) - backlog;
 }
 
-// Moves what misses through the port and L2; returns when the data is back, 0 if all hit.
+// Moves what misses through the port and L2; returns when the data is back, 0 if all hit. What is written
+// leaves as packets of a sector, and before them one with the address for each line; L2 serves reads while
+// they wait for the port.
 double L1::miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access) {
     const double sectors = lines_[pc].misses.next(instruction.l1_miss_rate, access.sectors, access.lines);
     if (sectors <= 0.0) return 0.0;
-    BandwidthServer& port = instruction.traffic == Traffic::write ? write_port_ : read_port_;
-    const double bytes = kSectorBytes * sectors;
-    const double sent = port.serve(time, bytes);
     const double lines = access.lines * sectors / access.sectors;
-    return l2_.access(instruction, pc, sent, sectors, lines, port.transfer_cycles(bytes));
+    const double bytes = kSectorBytes * sectors, transfer = read_port_.transfer_cycles(bytes);
+    if (instruction.traffic != Traffic::write)
+        return l2_.access(instruction, pc, read_port_.serve(time, bytes), sectors, lines, transfer);
+    const double sent = write_port_.serve(time, bytes + kSectorBytes * lines);
+    return std::max(sent + instruction.l2_latency,
+                    l2_.access(instruction, pc, time, sectors, lines, transfer));
 }
 
 }  // namespace warpwatt::sm

@@ -24,7 +24,7 @@ public:
     // Returns when the data of an access at `time` arrives, 0 if it is there.
     double arrival(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access);
 
-    // Returns when the queues at L2 and DRAM have shrunk to `backlog` cycles.
+    // Returns when the queues at the way out, L2 and DRAM have shrunk to `backlog` cycles.
     double queues_shrink_to(double backlog) const;
 
     const L2& l2() const { return l2_; }

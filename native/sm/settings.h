@@ -46,7 +46,7 @@ struct Settings {
 
     double l2_slot_bytes;  // that a slice of L2 moves at once: part of a line takes no less
 
-    double backlog_cycles;      // that queues at L2 and DRAM may grow to before the load-store unit stops
+    double backlog_cycles;      // that queues beyond L1 may grow to before the load-store unit stops
     double load_linear_cycles;  // see Dram
     double load_queue_cycles;
     double load_window_cycles;

@@ -31,7 +31,7 @@ class OffChip:
 
     def accepts(self) -> float:
         """Return when L1 takes an access, for all that is queued behind it."""
-        return max(self.free["l2"], self.free["dram"]) - self.of.backlog_cycles
+        return max(self.free["write"], self.free["l2"], self.free["dram"]) - self.of.backlog_cycles
 
     def arrival(self, code: SimpleNamespace, pc: int, time: float, sectors: float, lines: float) -> float:
         """Return when the data of an access is in L1; 0 if it is there."""
@@ -39,10 +39,15 @@ class OffChip:
         if not missing:
             return 0.0
         writes = code.traffic == Traffic.WRITE
-        rate = self.of.write_port_bytes if writes else self.of.port_bytes
-        sent = self.serve("write" if writes else "read", time, SECTOR * missing, rate)
-        begun = self.serve("l2", sent, SECTOR * missing, self.of.l2_bytes)
-        back = begun + code.l2_latency + SECTOR * missing / rate
+        if writes:
+            packets = missing + lines * missing / sectors
+            sent = self.serve("write", time, SECTOR * packets, self.of.write_port_bytes)
+        else:
+            sent = self.serve("read", time, SECTOR * missing, self.of.port_bytes)
+        begun = self.serve("l2", time if writes else sent, SECTOR * missing, self.of.l2_bytes)
+        back = begun + code.l2_latency + SECTOR * missing / self.of.port_bytes
+        if writes:
+            back = max(back, sent + code.l2_latency)
         apart = min(lines * missing / sectors, self.runs(code, missing))
         further = self.missing("l2", pc, code.l2_miss_rate, missing, apart)
         if further:

@@ -321,7 +321,9 @@ def _inputs(
     share = on_sm * machine.sm_count / launched.blocks  # the fullest SM's part of the traffic
     rotation = max(1, int(streams.instructions_per_block)) if rotates else 0
     return Inputs(
-        settings(machine, resident, streams.warps_per_block, share, rotation),
+        settings(
+            machine, resident, streams.warps_per_block, share, rotation, machine.sharers(launched.blocks)
+        ),
         launched.table,
         streams.starts,
         np.ascontiguousarray(streams.steps),

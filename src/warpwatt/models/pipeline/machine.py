@@ -62,6 +62,11 @@ class Machine:
         """Whether the same lanes take FP32 and integers, as before Volta (NVIDIA, V100 whitepaper)."""
         return int(self.version.split(".")[0]) < 7
 
+    def sharers(self, blocks: int) -> float:
+        """Return how many SMs that share a write port have blocks: they go to ports that have none first."""
+        most = self.values["write_port_sms"]
+        return float(min(most, max(1.0, blocks * most / self.sm_count)))
+
     def interval(self, throughput_class: str, fallback: float = 16.0) -> float:
         """Return the cycles that one warp instruction of a class keeps its sub-core's pipe."""
         rate = self.rates.get(throughput_class) or fallback * self.sub_cores
@@ -131,12 +136,17 @@ def _data() -> dict[str, Any]:
 
 
 def settings(
-    machine: Machine, resident: int, warps_per_block: int, share: float, rotation: int = 0
+    machine: Machine,
+    resident: int,
+    warps_per_block: int,
+    share: float,
+    rotation: int = 0,
+    sharers: float = 1.0,
 ) -> Records:
     """Return the simulator's record ``Settings``.
 
-    ``share`` scales the even share of L2 and DRAM that this SM gets; ``rotation``: issued instructions after
-    which the oldest block becomes the youngest, 0 for never.
+    ``share`` scales the even share of L2 and DRAM that this SM gets; ``sharers``: busy SMs at its write port;
+    ``rotation``: issued instructions after which the oldest block becomes the youngest, 0 for never.
     """
     v = machine.values
     found = np.zeros((), record_type("Settings"))
@@ -148,7 +158,7 @@ def settings(
     found["warps_per_block"], found["rotation_instructions"] = warps_per_block, rotation
     found["l1i_miss_cycles"] = round(machine.code_latency)
     found["dispatch_cycles"] = max(machine.dispatch_cycles, warps_per_block * machine.warp_dispatch_cycles)
-    found["write_port_bytes"] = v["port_bytes"]
+    found["write_port_bytes"] = v["write_port_bytes"] / sharers
     found["l2_bytes"], found["dram_bytes"] = machine.l2_bytes * share, machine.dram_bytes * share
     found["load_linear_cycles"] = v["load_linear_ns"] * machine.ns
     found["load_queue_cycles"] = v["load_queue_ns"] * machine.ns
