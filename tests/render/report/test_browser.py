@@ -249,6 +249,6 @@ def test_hostile_and_huge_pages_run_only_our_script(opened, saxpy, tmp_path):
     assert rows.locator("[aria-selected=true] .number").inner_text() == "29999"
     assert page.locator("#prediction-1-rows-0 .row.linked .number").inner_text() == "3000"
     page.locator("#prediction-2 > summary").click()
-    page.wait_for_selector("#prediction-2-rows-1 .row")
+    page.wait_for_selector("#prediction-2-rows-1 .row", state="attached")  # made after the click
     assert "alert(1)" in page.locator("#prediction-2-rows-1").inner_text()
     assert page.locator("img").count() == 0
