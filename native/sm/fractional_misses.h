@@ -10,25 +10,33 @@ namespace warpwatt::sm {
 class FractionalMisses {
 public:
     // Returns how many of an access's sectors miss: with lines that miss independently at rate r, an access
-    // of n lines misses with p = 1 - (1 - r)^n, and then r / p of its sectors.
-    double next(double rate, double sectors, double lines) {
+    // of n lines misses with p = 1 - (1 - r)^n, and then r / p of its sectors. One misses in place of any of
+    // the next `turn` accesses, itself among them.
+    double next(double rate, double sectors, double lines, double turn = 1.0) {
         if (rate >= 1.0) return sectors;
         if (rate <= 0.0 || sectors <= 0.0) return 0.0;
-        const double share = lines <= 1.0 ? rate : missing_share(rate, lines);
-        accumulated_ += share;
-        if (accumulated_ < 1.0) return 0.0;
+        const double missing = share(rate, lines);
+        accumulated_ += missing;
+        if (accumulated_ + missing * (turn - 1.0) < 1.0) return 0.0;
         accumulated_ -= 1.0;
-        return sectors * rate / share;
+        return sectors * rate / missing;
+    }
+
+    // Counts an access that does not miss itself.
+    void pass(double rate, double lines) {
+        if (rate > 0.0 && rate < 1.0) accumulated_ += share(rate, lines);
+    }
+
+    // Returns how many accesses hit for one that misses.
+    double hits_per_miss(double rate, double lines) {
+        return rate > 0.0 && rate < 1.0 ? 1.0 / share(rate, lines) - 1.0 : 0.0;
     }
 
     double accumulated() const { return accumulated_; }
 
-    // Whether the next access may miss before its turn; then a later one hits in its place.
-    bool may_borrow() const { return accumulated_ >= 0.0; }
-    void borrow() { accumulated_ += 1.0; }
-    void repay() { accumulated_ -= 1.0; }
-
 private:
+    double share(double rate, double lines) { return lines <= 1.0 ? rate : missing_share(rate, lines); }
+
     // Most accesses of an instruction have as many lines as the one before.
     double missing_share(double rate, double lines) {
         if (rate != rate_ || lines != lines_) {

@@ -1,40 +1,40 @@
 #include "sm/l1.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warpwatt::sm {
 
-// Some hits wait for what another warp has missed: for the last miss of the same instruction, since warps
-// that share a line ask for it in turn. Where that has arrived, this access is the first of its turn: it
-// misses, and a later one hits in its place.
+// Warps that share a line ask for it in turn: the first of a turn misses, if any does, and the others wait for
+// what it has asked for, so many for each miss as meet a line in flight. Whoever finds that this has arrived
+// long since is the first of the next turn.
 double L1::arrival(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access) {
+    const double rate = instruction.l1_miss_rate;
     Lines& lines = lines_[pc];
-    const FractionalMisses before = lines.misses;
-    double found = miss(instruction, pc, time, access);
-    if (found == 0.0) {
-        lines.hits_in_flight += instruction.in_flight_rate;
-        if (lines.hits_in_flight < 1.0) return 0.0;
-        lines.hits_in_flight -= 1.0;
-        const bool on_its_way = lines.last_arrival > time;
-        if (on_its_way || !before.may_borrow()) return lines.last_arrival;
-        lines.misses = before;
-        lines.misses.borrow();
-        found = miss(instruction, pc, time, access);
-        lines.misses.repay();
+    if (instruction.in_flight_rate <= 0.0)
+        return miss(instruction, pc, time, access, lines.misses.next(rate, access.sectors, access.lines));
+    if (lines.to_come >= 1.0 && !(lines.asked && lines.last_arrival <= time)) {
+        lines.to_come -= 1.0;
+        lines.misses.pass(rate, access.lines);
+        return lines.asked ? lines.last_arrival : 0.0;
     }
-    lines.last_arrival = found;
-    return found;
+    const double waiting = instruction.in_flight_rate * lines.misses.hits_per_miss(rate, access.lines);
+    const double missing = lines.misses.next(rate, access.sectors, access.lines, 1.0 + waiting);
+    lines.to_come += waiting - std::floor(lines.to_come);
+    lines.asked = missing > 0.0;
+    lines.last_arrival = miss(instruction, pc, time, access, missing);
+    return lines.last_arrival;
 }
 
 double L1::queues_shrink_to(double backlog) const {
     return std::max({l2_.bandwidth().free(), l2_.dram().free(), write_port_.free()}) - backlog;
 }
 
-// Moves what misses through the port and L2; returns when the data is back, 0 if all hit. What is written
-// leaves as packets of a sector, and before them one with the address for each line; L2 serves reads while
-// they wait for the port.
-double L1::miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access) {
-    const double sectors = lines_[pc].misses.next(instruction.l1_miss_rate, access.sectors, access.lines);
+// Moves the sectors that miss through the port and L2; returns when the data is back, 0 if all hit. What is
+// written leaves as packets of a sector, and before them one with the address for each line; L2 serves reads
+// while they wait for the port.
+double L1::miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access,
+                double sectors) {
     if (sectors <= 0.0) return 0.0;
     const double lines = access.lines * sectors / access.sectors;
     const double bytes = kSectorBytes * sectors, transfer = read_port_.transfer_cycles(bytes);

@@ -30,13 +30,15 @@ public:
     const L2& l2() const { return l2_; }
 
 private:
-    double miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access);
+    double miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access,
+                double sectors);
 
     // What an instruction's accesses find.
     struct Lines {
         FractionalMisses misses;
-        double hits_in_flight = 0.5;  // fraction of a hit that should have met a line on its way
-        double last_arrival = 0.0;    // of the last miss
+        double to_come = 0.0;       // accesses of this turn that are still to come
+        bool asked = false;         // whether its first has missed
+        double last_arrival = 0.0;  // of that miss
     };
 
     BandwidthServer read_port_, write_port_;

@@ -37,14 +37,14 @@ void lines_miss_independently() {
     CHECK_NEAR(misses.next(0.5, 12.0, 2.0), 0.0, 0.0);
 }
 
-void an_access_may_miss_before_its_turn_once() {
+void the_first_of_some_misses_in_place_of_any_of_them() {
     FractionalMisses misses;
-    CHECK(misses.may_borrow());
-    misses.borrow();
-    CHECK_NEAR(misses.next(0.25, 4.0, 1.0), 4.0, 0.0);
-    misses.repay();
+    CHECK_NEAR(misses.hits_per_miss(0.25, 1.0), 3.0, 0.0);
+    CHECK_NEAR(misses.next(0.25, 4.0, 1.0, 3.0), 4.0, 0.0);
     CHECK_NEAR(misses.accumulated(), -0.25, 0.0);
-    CHECK(!misses.may_borrow());
+    for (int i = 0; i < 2; ++i) misses.pass(0.25, 1.0);
+    CHECK_NEAR(misses.next(0.25, 4.0, 1.0), 0.0, 0.0);
+    CHECK_NEAR(misses.next(0.25, 4.0, 1.0, 2.0), 4.0, 0.0);
 }
 
 }  // namespace
@@ -53,6 +53,6 @@ int main() {
     the_share_of_sectors_that_miss_is_the_rate();
     whole_accesses_miss_in_turn();
     lines_miss_independently();
-    an_access_may_miss_before_its_turn_once();
+    the_first_of_some_misses_in_place_of_any_of_them();
     return warpwatt::test::failures();
 }
