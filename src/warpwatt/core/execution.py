@@ -231,6 +231,8 @@ class LevelHits:
     """Contiguous bytes requested at about the same time."""
     in_flight: float = 0.0
     """Part of ``l1_hits`` whose line another warp has requested and that has not arrived yet."""
+    l2_in_flight: float = 0.0
+    """Part of ``l2_hits`` that another SM has requested and that has not arrived from DRAM yet."""
     displaced: float = 0.0
     """Bytes of ``dram`` that were written before the launch; L2 writes them back to make room."""
 

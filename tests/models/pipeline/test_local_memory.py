@@ -52,7 +52,7 @@ def test_the_simulator_gets_these_misses_whatever_is_known_of_other_memory() -> 
     made = case(616)
     kinds = ((Space.LOCAL, Access.LOAD), (Space.LOCAL, Access.STORE), (Space.GLOBAL, Access.LOAD))
     code = [Instruction(n, "X", memory=MemoryAccess(*kind, 4)) for n, kind in enumerate(kinds)]
-    known = SimpleNamespace(l1_hits=0.75, l2_hits=0.5)
+    known = SimpleNamespace(l1_hits=0.75, l2_hits=0.5, l2_in_flight=0.0)
     made.workload.execution = SimpleNamespace(program=SimpleNamespace(instructions=code))
     made.workload.l1 = made.workload.l2 = Traffic(1.0, 1.0)
     made.workload.hits = dict.fromkeys(range(3), known)

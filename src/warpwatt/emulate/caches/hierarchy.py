@@ -59,6 +59,8 @@ class _Tally:
     """Share of what is requested that is on its way to L1 already."""
     lines: float = 1.0
     """Bytes of lines over bytes of the sectors that are touched in them."""
+    awaited: float = 0.0
+    """Bytes that are on their way to L2 already."""
     displaced: float = 0.0
     """Bytes written before the launch that L2 writes back for these."""
 
@@ -233,7 +235,7 @@ def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules:
     total = sum(requested.values())
     if not total:
         return
-    first, missed = waves.from_dram(growth, total)
+    first, missed, awaited = waves.from_dram(growth, total)
     wide = growth.granule if rules.dram_granule > SECTOR and not growth.written else 1.0
     for index in members:
         tallies[index].run = min(tallies[index].run, growth.run)
@@ -244,6 +246,7 @@ def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules:
             tallies[index].read += first * growth.shares[index] * growth.partial * rules.partial_fill
         else:
             tallies[index].read += part * wide
+            tallies[index].awaited += awaited * requested[index] / total
 
 
 def _begin_anew(
@@ -323,17 +326,19 @@ def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tall
     passed = tally.requested - tally.from_l1
     reads, writes = float(tally.reads), float(tally.writes)
     moved = tally.read if tally.reads else tally.written + tally.displaced
+    l2_hits = min(1.0, max(0.0, 1 - moved / passed)) if passed > 0 else 1.0
     return LevelHits(
         buffer=pattern.buffer,
         requests=execution.counts[index],
         sectors=tally.requested / SECTOR,
         l1_hits=tally.from_l1 / tally.requested if tally.requested else 0.0,
-        l2_hits=min(1.0, max(0.0, 1 - moved / passed)) if passed > 0 else 1.0,
+        l2_hits=l2_hits,
         l1=Traffic(tally.requested * reads, tally.requested * writes),
         l2=Traffic(passed * reads, tally.requested * writes),
         dram=Traffic(tally.read, tally.written + tally.displaced),
         uniform=pattern.uniform,
         run=tally.run,
         in_flight=tally.in_flight,
+        l2_in_flight=min(l2_hits, tally.awaited / passed) if passed > 0 else 0.0,
         displaced=tally.displaced,
     )

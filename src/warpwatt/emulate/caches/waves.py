@@ -50,8 +50,11 @@ class Waves:
             for name, sides in totals.items()
         }
 
-    def from_dram(self, growth: Growth, asked: float) -> tuple[float, float]:
+    def from_dram(self, growth: Growth, asked: float) -> tuple[float, float, float]:
         """Return DRAM bytes for ``asked`` bytes that no SM had: first touches, and capacity misses.
+
+        The third are bytes that L2 has only asked for when SMs want them: what blocks of the first wave share
+        and come to in step. They begin together; later blocks begin whenever one ends.
 
         What lies in several waves is lost between them along the published curve for overlaps; what blocks of
         one wave share, or a block writes again, along those for capacity misses of reads and stores. Where
@@ -68,7 +71,9 @@ class Waves:
             far = max(0.0, shared - asked * (1.0 - growth.step))  # what is not a neighbour's
             missed += far * max(0.0, self._lost_apart(growth.apart) - lost)
         kept = 1.0 - self._resident_before(growth.buffer)
-        return (once + again) * kept, missed * kept
+        in_step = 1.0 - growth.apart if growth.lags is None else 1.0
+        awaited = (shared - missed) * in_step * min(1.0, self.wave / self.blocks)
+        return (once + again) * kept, missed * kept, awaited * kept
 
     def _lost_between_waves(self, growth: Growth) -> float:
         """Return bytes that later waves touch again after L2 lost them.

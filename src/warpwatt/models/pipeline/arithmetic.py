@@ -71,6 +71,8 @@ def fill_arithmetic(instruction: Instruction, machine: Machine, row: Row) -> Non
         row["latency"] = v["special_latency"]
     else:
         take_pipe(row, Pipe.ALU, min(2.0, machine.interval(name)))
+        if row["write_barrier"] != NO_SCOREBOARD:  # FCHK: what the compiler waits for is not there at once
+            row["latency"] = v["special_latency"]
 
 
 def take_pipe(row: Row, pipe: int, interval: float) -> None:

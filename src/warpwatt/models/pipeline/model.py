@@ -190,7 +190,10 @@ def _memory_pipe_accesses(case: Case) -> WarpStreams:
 
 
 def misses(case: Case) -> dict[int, tuple[float, float]]:
-    """Return, by instruction, the shares of its sectors that miss L1, and of those that miss L2."""
+    """Return, by instruction, the shares of its sectors that miss L1, and of those that wait for DRAM.
+
+    They miss L2, or find there that another SM has asked for them.
+    """
     work = case.workload
     l1 = min(1.0, work.l2.read / work.l1.read) if work.l1.read else 1.0
     l2 = min(1.0, work.dram.read / work.l2.read) if work.l2.read else 1.0
@@ -202,7 +205,7 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
             found[i.index] = stores if i.memory.access is Access.STORE else loads
         elif i.index in work.hits:
             hits = work.hits[i.index]
-            found[i.index] = (1.0 - hits.l1_hits, 1.0 - hits.l2_hits)
+            found[i.index] = (1.0 - hits.l1_hits, 1.0 - hits.l2_hits + hits.l2_in_flight)
         elif i.memory is not None and i.memory.space in OFF_CHIP:
             if i.memory.access is Access.STORE:
                 found[i.index] = (1.0, l2_written)
@@ -214,13 +217,20 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
 def _slower(case: Case) -> dict[int, float]:
     """Return, by instruction, how much longer DRAM takes for its bytes than for those of whole pages.
 
-    It opens pages for them, and writes back what was dirty before where reads drive it out of L2.
+    It opens pages for them, and writes back what was dirty before where reads drive it out of L2. What others
+    have asked for costs it nothing.
     """
     visit = visit_bytes(case.gpu, case.clocks)
     return {
-        index: slowdown(hits.run, visit) * moved_over_missed(hits)
+        index: slowdown(hits.run, visit) * moved_over_missed(hits) * _missed_over_waiting(hits)
         for index, hits in case.workload.hits.items()
     }
+
+
+def _missed_over_waiting(hits: LevelHits) -> float:
+    """Return the part of what waits for DRAM that DRAM is asked for."""
+    missed = 1.0 - hits.l2_hits
+    return missed / (missed + hits.l2_in_flight) if hits.l2_in_flight else 1.0
 
 
 def moved_over_missed(hits: LevelHits) -> float:
