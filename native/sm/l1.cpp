@@ -5,9 +5,9 @@
 
 namespace warpwatt::sm {
 
-// Warps that share a line ask for it in turn: the first of a turn misses, if any does, and the others wait for
-// what it has asked for, so many for each miss as meet a line in flight. Whoever finds that this has arrived
-// long since is the first of the next turn.
+// Warps that share a line ask for it in turn: the first of a turn misses, if any does, and the others wait
+// for what it has asked for, so many for each miss as meet a line in flight. Whoever finds that this has
+// arrived long since is the first of the next turn.
 double L1::arrival(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access) {
     const double rate = instruction.l1_miss_rate;
     Lines& lines = lines_[pc];
