@@ -18,10 +18,14 @@ double L1::arrival(const Instruction& instruction, std::int32_t pc, double time,
         lines.misses.pass(rate, access.lines);
         return lines.asked ? lines.last_arrival : 0.0;
     }
-    const double waiting = instruction.in_flight_rate * lines.misses.hits_per_miss(rate, access.lines);
-    const double missing = lines.misses.next(rate, access.sectors, access.lines, 1.0 + waiting);
+    const double hits = lines.misses.hits_per_miss(rate, access.lines);
+    const double waiting = instruction.in_flight_rate * hits;
+    const double turn =
+        1.0 + (lines.last_arrival == 0.0 ? hits : waiting);  // nobody has asked for anything yet
+    const double missing = lines.misses.next(rate, access.sectors, access.lines, turn);
     lines.to_come += waiting - std::floor(lines.to_come);
     lines.asked = missing > 0.0;
+    if (!lines.asked) return 0.0;
     lines.last_arrival = miss(instruction, pc, time, access, missing);
     return lines.last_arrival;
 }
