@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulate/distinct_numbers.h"
+#include "vectors.h"
 
 namespace warpwatt::emulate {
 
@@ -38,13 +39,30 @@ LaneMask matching_lanes(const Addresses& addresses, LaneMask lanes, int lane) {
     return same & lanes;
 }
 
+// Each address goes to the place that says how many lanes come before it, which is counted for all at once.
+WARPWATT_WIDE_VECTORS Addresses ascending_addresses(const Addresses& addresses, LaneMask lanes) {
+    Addresses known;
+    std::array<std::uint64_t, kLanes> places{};
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const std::uint64_t off = static_cast<std::uint64_t>(lanes >> lane & 1) - 1;
+        known[lane] = addresses[lane] | off;  // behind all others
+    }
+    for (int other = 0; other < kLanes; ++other)
+        for (int lane = 0; lane < kLanes; ++lane)
+            places[lane] += (known[other] < known[lane]) | ((known[other] == known[lane]) & (other < lane));
+    Addresses found;
+    for (int lane = 0; lane < kLanes; ++lane) found[places[lane]] = known[lane];
+    return found;
+}
+
 int most_on_one_address(const Addresses& addresses, LaneMask lanes, const AddressPattern& pattern) {
-    if (pattern.sorted && pattern.changes + 1 == lane_count(lanes)) return 1;
-    int most = 0;
-    while (lanes != 0) {
-        const LaneMask same = matching_lanes(addresses, lanes, first_lane(lanes));
-        most = std::max(most, lane_count(same));
-        lanes &= ~same;
+    const int count = lane_count(lanes);
+    if (pattern.sorted && pattern.changes + 1 == count) return 1;
+    const Addresses ordered = ascending_addresses(addresses, lanes);
+    int most = 0, same = 0;
+    for (int lane = 0; lane < count; ++lane) {
+        same = lane > 0 && ordered[lane] == ordered[lane - 1] ? same + 1 : 1;
+        most = std::max(most, same);
     }
     return most;
 }

@@ -30,6 +30,10 @@ int distinct_addresses(const std::array<std::uint64_t, kLanes>& addresses, LaneM
 int most_on_one_address(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes,
                         const AddressPattern& pattern);
 
+// The addresses of lanes that are on, ascending, from lane 0 on; those behind mean nothing.
+std::array<std::uint64_t, kLanes> ascending_addresses(const std::array<std::uint64_t, kLanes>& addresses,
+                                                      LaneMask lanes);
+
 // The lanes of `lanes` with the address of a lane.
 LaneMask matching_lanes(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, int lane);
 

@@ -3,6 +3,7 @@
 // Values lie as vectors of 32 lanes, one after the other for each element; in memory the elements of a lane
 // are side by side.
 
+#include <array>
 #include <cstring>
 
 #include "emulate/address_space.h"
@@ -99,10 +100,16 @@ const unsigned char* load_one(const Request& request, Space space, LaneMask lane
 // Gives all lanes the elements at one address.
 template <std::size_t kBytes>
 void spread(const unsigned char* memory, LaneMask lanes, int count, unsigned char* values) {
-    for (int element = 0; element < count; ++element)
-        for_each_lane(lanes, [&](int lane) {
-            std::memcpy(values + (element * kLanes + lane) * kBytes, memory + element * kBytes, kBytes);
-        });
+    std::array<unsigned char, kBytes> value;
+    for (int element = 0; element < count; ++element) {
+        std::memcpy(value.data(), memory + element * kBytes, kBytes);
+        unsigned char* to = values + element * kLanes * kBytes;
+        const auto give = [&](int lane) { std::memcpy(to + lane * kBytes, value.data(), kBytes); };
+        if (lanes != kAllLanes)
+            for_each_lane(lanes, give);
+        else
+            for (int lane = 0; lane < kLanes; ++lane) give(lane);  // as whole vectors
+    }
 }
 
 // Loads one address for all lanes, whether they do.

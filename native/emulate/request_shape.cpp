@@ -1,6 +1,7 @@
 #include "emulate/request_shape.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "emulate/shared_banks.h"
 #include "vectors.h"
@@ -47,18 +48,31 @@ WARPWATT_WIDE_VECTORS bool distances_of(const Addresses& addresses, LaneMask lan
     return wide == 0;
 }
 
+// What does not depend on which lane has which address: lanes in ascending order are quickest to look at.
+void measure_ascending(const Addresses& addresses, LaneMask lanes, std::int64_t bytes, Space space,
+                       RequestShape& found, TouchedLines& touched) {
+    const AddressPattern pattern = pattern_of(addresses, lanes);
+    const std::uint64_t first = addresses[first_lane(lanes)];
+    found.distinct = distinct_addresses(addresses, lanes, pattern);
+    if (served_together(bytes)) found.wavefronts = wavefronts(addresses, lanes, bytes);
+    found.highest = static_cast<std::int64_t>(addresses[kLanes - 1 - std::countl_zero(lanes)] - first);
+    if (space == Space::kGlobal) touched.add_lanes(addresses, lanes, bytes);
+}
+
 RequestShape measure(const Addresses& addresses, LaneMask lanes, std::int64_t bytes, Space space,
                      TouchedLines& touched) {
     RequestShape found{};
     found.pattern = pattern_of(addresses, lanes);
-    found.distinct = distinct_addresses(addresses, lanes, found.pattern);
-    found.wavefronts = wavefronts(addresses, lanes, bytes);
-    for_each_lane(lanes, [&](int lane) {
-        const auto distance = static_cast<std::int64_t>(addresses[lane] - addresses[first_lane(lanes)]);
-        found.lowest = std::min(found.lowest, distance);
-        found.highest = std::max(found.highest, distance);
-    });
-    if (space == Space::kGlobal) touched.add_lanes(addresses, lanes, bytes);
+    if (!served_together(bytes)) found.wavefronts = wavefronts(addresses, lanes, bytes);
+    if (found.pattern.sorted) {
+        measure_ascending(addresses, lanes, bytes, space, found, touched);
+        return found;
+    }
+    const Addresses ordered = ascending_addresses(addresses, lanes);
+    const LaneMask packed = kAllLanes >> (kLanes - lane_count(lanes));
+    measure_ascending(ordered, packed, bytes, space, found, touched);
+    const auto lowest = static_cast<std::int64_t>(ordered[0] - addresses[first_lane(lanes)]);
+    found.lowest = lowest, found.highest += lowest;
     return found;
 }
 

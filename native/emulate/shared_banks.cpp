@@ -46,6 +46,8 @@ int groups_of(int words) { return std::min(words, 4); }
 
 }  // namespace
 
+bool served_together(std::int64_t bytes) { return groups_of(words_of(bytes)) == 1; }
+
 int wavefronts_of_one(LaneMask lanes, std::int64_t bytes) {
     const int words = words_of(bytes), passes = (words + kBanks - 1) / kBanks;
     const int groups = std::max(1, groups_of(words) / 2);

@@ -13,7 +13,10 @@ namespace warpwatt::emulate {
 // 2) have the same address (warpwatt.program.transactions cites the sources).
 int wavefronts(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, std::int64_t bytes);
 
-// The same of lanes with one address.
+// Whether all lanes are served at once, whichever of them has which address.
+bool served_together(std::int64_t bytes);
+
+// The wavefronts of lanes with one address.
 int wavefronts_of_one(LaneMask lanes, std::int64_t bytes);
 
 }  // namespace warpwatt::emulate

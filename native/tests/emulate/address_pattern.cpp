@@ -43,6 +43,17 @@ int most_on_one(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lan
     return most_on_one_address(addresses, lanes, pattern_of(addresses, lanes));
 }
 
+void addresses_of_lanes_that_are_on_come_in_order() {
+    auto addresses = strided(-4);
+    addresses[3] = addresses[7];
+    const auto all = ascending_addresses(addresses, kAllLanes);
+    for (int lane = 1; lane < kLanes; ++lane) CHECK(all[lane - 1] <= all[lane]);
+    const auto some = ascending_addresses(addresses, 0b10010100);
+    CHECK(some[0] == addresses[7]);
+    CHECK(some[1] == addresses[4]);
+    CHECK(some[2] == addresses[2]);
+}
+
 void different_addresses_are_counted_once() {
     auto addresses = strided(4);
     CHECK(distinct(addresses, kAllLanes) == 32);
@@ -70,6 +81,7 @@ int main() {
     a_common_stride_is_found_whatever_its_sign();
     one_step_that_differs_makes_the_stride_vary();
     steps_over_lanes_that_are_off_do_not_count();
+    addresses_of_lanes_that_are_on_come_in_order();
     different_addresses_are_counted_once();
     the_most_lanes_on_one_address_are_counted();
     return warpwatt::test::failures();

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.arrays import unique
+from warpwatt.emulate.caches.sets import common, distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +60,7 @@ def _returning(stream: LineStream, own: NDArray[np.bool_]) -> float:
         since, lines = time[of] - time[of].min(), line[of]
         if since.max() < LAST:  # too short to come back
             continue
-        last = unique(lines[since * LAST >= since.max() * (LAST - 1)])
-        again += int(np.isin(last, lines[since * 2 <= since.max()]).sum())
+        last = distinct(lines[since * LAST >= since.max() * (LAST - 1)])
+        again += common(last, distinct(lines[since * 2 <= since.max()]))
         seen += len(last)
     return again / max(1, seen)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arrays import unique
 from warpwatt.core.program import Program
 from warpwatt.core.reuse import Growth, LineStream, Reuse
 from warpwatt.emulate.caches.cut_traces import new_memory, with_returns
 from warpwatt.emulate.caches.growth import growths
 from warpwatt.emulate.caches.in_step import apart_in_time
 from warpwatt.emulate.caches.occurrences import joined, told_apart
-from warpwatt.emulate.caches.sets import touches
+from warpwatt.emulate.caches.sets import are_among, distinct, touches
 from warpwatt.emulate.caches.stream import are_of, first_asked, rows_of, traced_lines
 
 if TYPE_CHECKING:
@@ -123,10 +122,10 @@ def _parted(stream: LineStream, blocks: SampledBlocks) -> LineStream:
     apart = _apart(blocks)
     sectors = cache(partial(_sectors_of_block, stream))
     common = [
-        np.intersect1d(sectors(one), sectors(other), assume_unique=True) >> 2
+        sectors(one)[are_among(sectors(one), sectors(other))] >> 2
         for one, other in [*pairs, *combinations(apart, 2)]
     ]
-    shared = np.isin(stream.line, np.concatenate(common)) if common else np.zeros(len(stream.line), bool)
+    shared = are_among(stream.line, distinct(np.concatenate([np.zeros(0, np.int64), *common])))
     own = stream.block.astype(np.int64) + 1 << _BLOCK_BITS
     return replace(stream, line=np.where(shared, stream.line, stream.line | own))
 
@@ -135,7 +134,7 @@ def _sectors_of_block(stream: LineStream, block: int) -> NDArray[np.int64]:
     """Return the sectors that a block touches, ascending."""
     rows = stream.block == block
     first, mask = stream.line[rows] * 4, stream.sectors[rows]
-    return unique(np.concatenate([first[mask >> bit & 1 > 0] + bit for bit in range(4)]))
+    return distinct(np.concatenate([first[mask >> bit & 1 > 0] + bit for bit in range(4)]))
 
 
 def _leaps(count: int) -> list[int]:

@@ -101,11 +101,13 @@ def occurrences(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 
 
 def are_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which numbers are among some ascending ones, of which there is at least one.
+    """Return which numbers are among some ascending ones.
 
     >>> are_among(np.array([7, 2, 9]), np.array([2, 9])).tolist()
     [False, True, True]
     """
+    if not len(ascending):
+        return np.zeros(len(numbers), bool)
     places = np.minimum(np.searchsorted(ascending, numbers), len(ascending) - 1)
     return np.asarray(ascending[places] == numbers)
 
