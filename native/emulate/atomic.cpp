@@ -106,11 +106,11 @@ void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes
     machine->old_values = {};
     if (lanes == 0 || machine->fault.reason != FaultReason::kNone) return;
     const Request request(*machine, *warp, row);
-    const auto resolved = resolve_lanes(request, lanes);
-    if (!resolved) return;
+    ResolvedLanes resolved;
+    if (!resolve_lanes(request, lanes, resolved)) return;
     check_shared(*machine, *warp, request.operation, lanes, Touch::kAtomic);
     if (!request.operation.probe)
         with_element_size(request.operation.element_bytes,
-                          [&]<std::size_t kBytes>() { modify_lanes<kBytes>(request, *resolved, lanes); });
-    count_lanes(request, lanes, resolved->by_space);
+                          [&]<std::size_t kBytes>() { modify_lanes<kBytes>(request, resolved, lanes); });
+    count_lanes(request, lanes, resolved.by_space);
 }

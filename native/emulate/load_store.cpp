@@ -4,6 +4,7 @@
 // are side by side.
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "emulate/address_space.h"
@@ -50,6 +51,7 @@ void move_contiguous(Direction direction, unsigned char* memory, int count, unsi
 
 // Whether all lanes' accesses lie side by side.
 bool are_contiguous(const std::array<std::uint64_t, kLanes>& addresses, std::uint64_t bytes) {
+    if (addresses[kLanes - 1] - addresses[0] != (kLanes - 1) * bytes) return false;  // as most that are not
     std::uint64_t wrong = 0;
     for (int lane = 0; lane < kLanes; ++lane) wrong |= addresses[lane] - addresses[0] - lane * bytes;
     return wrong == 0;
@@ -76,6 +78,7 @@ unsigned char* contiguous_host(const Request& request) {
 // Whether all lanes' accesses are one.
 WARPWATT_WIDE_VECTORS bool are_one(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes) {
     const std::uint64_t first = addresses[first_lane(lanes)];
+    if (addresses[kLanes - 1 - std::countl_zero(lanes)] != first) return false;
     std::uint64_t wrong = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
         const std::uint64_t on = -static_cast<std::uint64_t>(lanes >> lane & 1);
@@ -140,14 +143,14 @@ void move(const Request& request, LaneMask lanes, Direction direction) {
             move_contiguous<kBytes>(direction, memory, operation.count, values);
         });
     }
-    const auto resolved = resolve_lanes(request, lanes);
-    if (!resolved) return;
+    ResolvedLanes resolved;
+    if (!resolve_lanes(request, lanes, resolved)) return;
     check_shared(request.machine, request.warp, operation, lanes, touch);
     if (!operation.probe)
         with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
-            move_lanes<kBytes>(direction, *resolved, lanes, operation.count, values);
+            move_lanes<kBytes>(direction, resolved, lanes, operation.count, values);
         });
-    count_lanes(request, lanes, resolved->by_space);
+    count_lanes(request, lanes, resolved.by_space);
 }
 
 }  // namespace

@@ -53,9 +53,11 @@ bool resolve_together(const Request& request, LaneMask lanes, ResolvedLanes& fou
     if (space == Space::kGlobal && !request.operation.probe &&
         request.machine.global.page_flags[slot_bits(first)])
         touch_pages_of(request.machine, lanes, request.operation.bytes);
-    const std::int64_t stride = space == Space::kLocal ? request.machine.residents.local_stride : 0;
-    for (int lane = 0; lane < kLanes; ++lane)
-        found.hosts[lane] = region.base + offset_bits(addresses[lane]) + lane * stride;
+    if (!request.operation.probe) {
+        const std::int64_t stride = space == Space::kLocal ? request.machine.residents.local_stride : 0;
+        for (int lane = 0; lane < kLanes; ++lane)
+            found.hosts[lane] = region.base + offset_bits(addresses[lane]) + lane * stride;
+    }
     found.by_space[static_cast<int>(space)] = lanes;
     return true;
 }
@@ -83,12 +85,9 @@ bool resolve_one_by_one(const Request& request, LaneMask lanes, ResolvedLanes& f
 
 }  // namespace
 
-std::optional<ResolvedLanes> resolve_lanes(const Request& request, LaneMask lanes) {
-    std::optional<ResolvedLanes> found(std::in_place);
-    found->by_space = {};
-    if (!resolve_together(request, lanes, *found) && !resolve_one_by_one(request, lanes, *found))
-        found.reset();
-    return found;
+bool resolve_lanes(const Request& request, LaneMask lanes, ResolvedLanes& found) {
+    found.by_space = {};
+    return resolve_together(request, lanes, found) || resolve_one_by_one(request, lanes, found);
 }
 
 }  // namespace warpwatt::emulate

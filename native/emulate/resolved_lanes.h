@@ -3,18 +3,17 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "emulate/request.h"
 
 namespace warpwatt::emulate {
 
 struct ResolvedLanes {
-    std::array<unsigned char*, kLanes> hosts;  // of lanes that are on
+    std::array<unsigned char*, kLanes> hosts;  // of lanes that are on; of probes they mean nothing
     LanesBySpace by_space;
 };
 
-// Checks every lane's address; nothing if one is at fault.
-std::optional<ResolvedLanes> resolve_lanes(const Request& request, LaneMask lanes);
+// Checks every lane's address; false if one is at fault.
+bool resolve_lanes(const Request& request, LaneMask lanes, ResolvedLanes& found);
 
 }  // namespace warpwatt::emulate

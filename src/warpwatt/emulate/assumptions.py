@@ -87,6 +87,8 @@ def sampling_assumptions(
 
 def trace_assumptions(runs: Sequence[Run], program: Program) -> Iterator[Assumption]:
     """Yield that the order of some accesses was not kept, where the trace was cut short before many."""
+    if all(run.trace is not None and run.trace.complete for run in runs):
+        return
     made = held = 0.0
     off_chip = np.array([_is_off_chip(i) for i in program.instructions])
     for run in runs:

@@ -16,6 +16,7 @@ import numpy as np
 from warpwatt.core.arrays import unique
 from warpwatt.core.blocks import BlockClasses
 from warpwatt.emulate.sampling import INSIDE, WITH_NEIGHBOURS, Sample, beside, sample, stratum_of
+from warpwatt.emulate.scaling import occurring
 from warpwatt.program.block_work import BlockWork
 
 if TYPE_CHECKING:
@@ -110,11 +111,12 @@ def _one_works_long(classes: Sequence[BlockClass]) -> bool:
 
 def _told_by_place(grid: Dim3, classes: Sequence[BlockClass]) -> bool:
     """Whether all blocks of a place (first, last, between on each axis) are of one class."""
-    seen: dict[object, int] = {}
-    for number, of in enumerate(classes):
-        for stratum in set(map(tuple, stratum_of(of.members, grid).tolist())):
-            if seen.setdefault(stratum, number) != number:
-                return False
+    seen: set[int] = set()
+    for of in classes:
+        places = set(occurring(stratum_of(of.members, grid) @ (1, 3, 9)))
+        if seen & places:
+            return False
+        seen |= places
     return True
 
 

@@ -38,11 +38,11 @@ def warp_streams(routine: Routine, trace: Trace, blocks: Sequence[int], warps_pe
     blocks_of_steps, *given = [np.ascontiguousarray(getattr(trace, name), kind) for name, kind in kinds]
     count, room = len(blocks_of_steps), len(trace.access_step)
     steps, instruction = np.empty((count, 3), np.int64), np.empty(room, np.int64)
-    columns = np.empty((4, room))
+    columns = [np.empty(room) for _ in range(4)]
     begin, *accesses = addresses(blocks_of_steps, *given, *_instructions(routine))
     write = function("warp_accesses", INT, INT, ADDRESS, INT, *[ADDRESS] * 14)
     found = write(count, begin, room, *accesses, *addresses(steps, instruction, *columns))
-    lanes, wavefronts, sectors, lines = columns[:, :found]
+    lanes, wavefronts, sectors, lines = (column[:found] for column in columns)
     starts = np.ascontiguousarray(trace.step_start, np.int64)
     return WarpStreams(
         warps_per_block=warps_per_block,

@@ -91,19 +91,21 @@ def last_apart(work: BlockWork) -> BlockWork:
 
 def _drawing(control: Routine) -> set[int]:
     """Return the instructions that add to global memory and need what was there."""
+    adding = [
+        operation
+        for block in control.blocks
+        for operation in block.operations
+        if operation.op is Op.ATOMIC
+        and isinstance(operation.data, Memory)
+        and operation.data.space in ("global", "generic")
+        and operation.data.operation in COUNTING
+    ]
+    if not adding:
+        return set()
     used = {v.index for b in control.blocks for o in b.operations for v in o.args}
     used |= {v.index for b in control.blocks for v in (b.end.condition, b.end.value) if v is not None}
     used |= {o.mask.index for b in control.blocks for o in b.operations if o.mask is not None}
-    return {
-        o.instruction
-        for b in control.blocks
-        for o in b.operations
-        if o.op is Op.ATOMIC
-        and isinstance(o.data, Memory)
-        and o.data.space in ("global", "generic")
-        and o.data.operation in COUNTING
-        and any(v.index in used for v in o.results)
-    }
+    return {o.instruction for o in adding if any(v.index in used for v in o.results)}
 
 
 def _looked_at(

@@ -25,6 +25,8 @@ STOPS = {code: Stop(name) for name, code in CODES["stop"].items()}
 _FAULTS = {code: reason for reason, code in CODES["fault"].items()}
 _HAZARDS = {code: kind for kind, code in CODES["hazard"].items() if kind != "most"}
 _COLUMNS = tuple(name.rpartition(".")[2] for name in REQUEST_SUMS.names or ())
+LARGE = 1 << 17
+"""Elements of all arrays together from which on each gets memory of its own."""
 _IRREGULAR = np.iinfo(np.int64).min
 
 
@@ -109,10 +111,14 @@ def trace_of(machine: Machine, blocks: int) -> Trace:
 
 
 def _allocate(**arrays: tuple[int, type[np.generic]]) -> tuple[dict[str, Array], list[int]]:
-    """Return arrays of so many elements of a type in one piece of memory, and their addresses.
+    """Return arrays of so many elements of a type, and their addresses.
 
-    To ask for the address of an array takes longer than to make one.
+    Small ones lie in one piece of memory: to ask for the address of an array takes longer than to make one.
+    Large ones do not: what is freed of one size is used again for the next launch's.
     """
+    if sum(count for count, _ in arrays.values()) > LARGE:
+        apart = {name: np.empty(count, kind) for name, (count, kind) in arrays.items()}
+        return apart, list(addresses(*apart.values()))
     sizes = [count * np.dtype(kind).itemsize for count, kind in arrays.values()]
     starts = list(accumulate((size + -size % 8 for size in sizes), initial=0))
     memory = np.empty(starts[-1], np.uint8)
