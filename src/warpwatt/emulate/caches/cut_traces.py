@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from warpwatt.core.arrays import unique
 from warpwatt.emulate.caches.sets import common, distinct
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from warpwatt.core.reuse import Growth, LineStream

@@ -31,7 +31,7 @@ class SampledBlocks:
     @cached_property
     def extents_seen(self) -> NDArray[np.int64]:
         """How far apart the sampled blocks lie at most along each axis."""
-        return self.coordinates.max(axis=0) - self.coordinates.min(axis=0)
+        return np.asarray(self.coordinates.max(axis=0) - self.coordinates.min(axis=0))
 
     @cached_property
     def fits(self) -> dict[tuple[bytes, bytes], tuple[tuple[float, ...], bool]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.program import Access, Instruction, Program
-from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
+from warpwatt.core.reuse import BYPASS, READ, WRITE, LineStream
 from warpwatt.emulate.caches.bursts import burst_numbers
 from warpwatt.emulate.caches.sets import distinct
 from warpwatt.emulate.ir import End
@@ -37,9 +37,7 @@ _UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "ST
 """Modifiers of loads that L1 does not keep (PTX ISA, "Cache operators"; the upper-case ones in SASS)."""
 
 
-def line_stream(
-    trace: Trace, warps_per_block: int, program: Program, routine: Routine | None
-) -> LineStream:
+def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: Routine | None) -> LineStream:
     """Return the lines of a trace in the order of its warps.
 
     With ``routine``, accesses behind a barrier wait for those before it, and what a warp issues back to back
@@ -81,7 +79,8 @@ def traced_lines(
     columns = [getattr(found, field.name) for field in fields(found)]
     warps = len(trace.access_start) - 1
     write = function("line_stream", None, INT, INT, *[ADDRESS] * 20)
-    write(warps, warps_per_block, *addresses(*given, *_accessed(program)), *timed, *addresses(*columns, moved))
+    given += _accessed(program)
+    write(warps, warps_per_block, *addresses(*given), *timed, *addresses(*columns, moved))
     return found, moved
 
 
@@ -93,13 +92,14 @@ def _accessed(program: Program) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def _awaiting(routine: Routine) -> int | None:
-    """Return where it says whether each basic block ends with a barrier that its warp waits at; None: none."""
+    """Return where :func:`_waits` are; None where there are none."""
     waits = _waits(routine)
     return waits.ctypes.data if waits.any() else None
 
 
 @lru_cache(maxsize=64)
 def _waits(routine: Routine) -> NDArray[np.uint8]:
+    """Return whether each basic block ends with a barrier that its warp waits at."""
     return np.array([b.end.end is End.BARRIER and not b.end.arrive for b in routine.blocks], np.uint8)
 
 
