@@ -85,9 +85,9 @@ void touch_pages(Machine& machine, std::int64_t slot, std::int64_t offset, std::
     if (made == nullptr) return;
     const std::int64_t last = (offset + bytes - 1) >> kPageShift;
     for (std::int64_t page = offset >> kPageShift; page <= last; ++page)
-        if (!made[page] && !fill_page(machine.global, slot, page))
-            machine.global.make_pages(
-                slot << kSlotShift | (page << kPageShift & -kMadeInPython), kMadeInPython);
+        if (made[page] != kMade && !fill_page(machine.global, slot, page))
+            machine.global.make_pages(slot << kSlotShift | (page << kPageShift & -kMadeInPython),
+                                      kMadeInPython);
 }
 
 unsigned char* host_address(Machine& machine, const Warp& warp, const MemoryOperation& operation, Space space,

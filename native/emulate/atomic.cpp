@@ -107,7 +107,7 @@ void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes
     if (lanes == 0 || machine->fault.reason != FaultReason::kNone) return;
     const Request request(*machine, *warp, row);
     ResolvedLanes resolved;
-    if (!resolve_lanes(request, lanes, resolved)) return;
+    if (!resolve_lanes(request, lanes, Use::kChange, resolved)) return;
     check_shared(*machine, *warp, request.operation, lanes, Touch::kAtomic);
     if (!request.operation.probe)
         with_element_size(request.operation.element_bytes,

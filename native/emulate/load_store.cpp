@@ -144,7 +144,8 @@ void move(const Request& request, LaneMask lanes, Direction direction) {
         });
     }
     ResolvedLanes resolved;
-    if (!resolve_lanes(request, lanes, resolved)) return;
+    const Use use = direction == Direction::kLoad ? Use::kRead : Use::kChange;
+    if (!resolve_lanes(request, lanes, use, resolved)) return;
     check_shared(request.machine, request.warp, operation, lanes, touch);
     if (!operation.probe)
         with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {

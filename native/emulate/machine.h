@@ -59,7 +59,8 @@ struct Launch {
 struct GlobalMemory {
     unsigned char* const* bases;
     const std::int64_t* sizes;
-    unsigned char* const* page_flags;  // a byte per page: whether it has its contents; null: all have
+    unsigned char* const*
+        page_flags;  // a byte per page (random_fill.h: kMade); null: all have their contents
     const std::int64_t* fill_kinds;
     const std::uint64_t* fill_keys;
     const double* fill_factors;

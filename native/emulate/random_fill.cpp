@@ -144,6 +144,17 @@ WARPWATT_WIDE_VECTORS bool fill_elements(unsigned char* to, FillKind kind, Eleme
     return false;
 }
 
+bool fill_part(const GlobalMemory& memory, std::int64_t slot, std::int64_t offset, std::int64_t bytes,
+               unsigned char* to) {
+    const std::int64_t code = memory.fill_kinds[slot];
+    if (code == 0) return false;
+    const auto type = static_cast<ElementType>(code & 0xFF);
+    const std::int64_t size = element_bytes(type);
+    return offset % size == 0 && bytes % size == 0 &&
+           fill_elements(to, static_cast<FillKind>(code >> 8), type, memory.fill_keys[slot],
+                         memory.fill_factors[slot], offset / size, bytes / size);
+}
+
 bool fill_page(const GlobalMemory& memory, std::int64_t slot, std::int64_t page) {
     const std::int64_t code = memory.fill_kinds[slot];
     if (code == 0) return false;
@@ -154,7 +165,7 @@ bool fill_page(const GlobalMemory& memory, std::int64_t slot, std::int64_t page)
                        memory.fill_keys[slot], memory.fill_factors[slot], start / size,
                        (stop - start) / size))
         return false;
-    memory.page_flags[slot][page] = 1;
+    memory.page_flags[slot][page] = kMade;
     return true;
 }
 

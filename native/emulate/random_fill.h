@@ -61,6 +61,15 @@ void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::in
 bool fill_elements(unsigned char* to, FillKind kind, ElementType type, std::uint64_t key, double factor,
                    std::int64_t first, std::int64_t count);
 
+// What the byte of a page in GlobalMemory::page_flags says; others count how often it was read before.
+inline constexpr unsigned char kMade = 1;
+// From so many reads on a page is made: until then what is read of it costs less.
+inline constexpr unsigned char kReadOften = 32;
+
+// Writes what some bytes of a buffer begin as; false if they are no whole elements, or made in Python.
+bool fill_part(const GlobalMemory& memory, std::int64_t slot, std::int64_t offset, std::int64_t bytes,
+               unsigned char* to);
+
 // Makes a page of a buffer that is filled so; false if the buffer is of another kind.
 bool fill_page(const GlobalMemory& memory, std::int64_t slot, std::int64_t page);
 

@@ -29,19 +29,33 @@ WARPWATT_WIDE_VECTORS Extent extent_of(const std::array<std::uint64_t, kLanes>& 
     return found;
 }
 
-// Makes the pages that lanes reach, none of which lies on two.
-void touch_pages_of(Machine& machine, LaneMask lanes, std::int64_t bytes) {
+// Reads what a lane reads of a page that was seldom read before; whether that is so.
+bool read_part(Machine& machine, std::uint64_t address, std::int64_t bytes, unsigned char* to) {
+    const std::int64_t slot = slot_bits(address), offset = offset_bits(address);
+    unsigned char& flag = machine.global.page_flags[slot][offset >> kPageShift];
+    if (flag == kMade || flag >= kReadOften || !fill_part(machine.global, slot, offset, bytes, to))
+        return false;
+    flag = std::max<unsigned char>(flag, kMade) + 1;
+    return true;
+}
+
+// Makes the pages that lanes reach, none of which lies on two, or reads what they read of these.
+void touch_pages_of(Machine& machine, LaneMask lanes, std::int64_t bytes, Use use, ResolvedLanes& found) {
     std::uint64_t last = ~std::uint64_t{0};
     for_each_lane(lanes, [&](int lane) {
         const std::uint64_t address = machine.addresses[lane];
         if (address >> kPageShift == last) return;
+        if (use == Use::kRead && read_part(machine, address, bytes, found.read[lane].data())) {
+            found.hosts[lane] = found.read[lane].data();
+            return;
+        }
         last = address >> kPageShift;
         touch_pages(machine, slot_bits(address), offset_bits(address), bytes);
     });
 }
 
 // Resolves lanes that all reach one region and are not at fault, as nearly always; whether that is so.
-bool resolve_together(const Request& request, LaneMask lanes, ResolvedLanes& found) {
+bool resolve_together(const Request& request, LaneMask lanes, Use use, ResolvedLanes& found) {
     const auto& addresses = request.machine.addresses;
     const std::uint64_t first = addresses[first_lane(lanes)], bytes = request.operation.bytes;
     const Space space = actual_space(request.operation.space, first);
@@ -50,15 +64,13 @@ bool resolve_together(const Request& request, LaneMask lanes, ResolvedLanes& fou
     if (slot_bits(differences) != 0 || (bytes & (bytes - 1)) != 0 || (bits & (bytes - 1)) != 0) return false;
     if (space == Space::kShared && offset_bits(differences) >> kClusterRankShift != 0) return false;
     if (static_cast<std::int64_t>(highest + bytes) > region.size) return false;
-    if (space == Space::kGlobal && !request.operation.probe &&
-        request.machine.global.page_flags[slot_bits(first)])
-        touch_pages_of(request.machine, lanes, request.operation.bytes);
-    if (!request.operation.probe) {
-        const std::int64_t stride = space == Space::kLocal ? request.machine.residents.local_stride : 0;
-        for (int lane = 0; lane < kLanes; ++lane)
-            found.hosts[lane] = region.base + offset_bits(addresses[lane]) + lane * stride;
-    }
     found.by_space[static_cast<int>(space)] = lanes;
+    if (request.operation.probe) return true;
+    const std::int64_t stride = space == Space::kLocal ? request.machine.residents.local_stride : 0;
+    for (int lane = 0; lane < kLanes; ++lane)
+        found.hosts[lane] = region.base + offset_bits(addresses[lane]) + lane * stride;
+    if (space == Space::kGlobal && request.machine.global.page_flags[slot_bits(first)] != nullptr)
+        touch_pages_of(request.machine, lanes, request.operation.bytes, use, found);
     return true;
 }
 
@@ -85,9 +97,9 @@ bool resolve_one_by_one(const Request& request, LaneMask lanes, ResolvedLanes& f
 
 }  // namespace
 
-bool resolve_lanes(const Request& request, LaneMask lanes, ResolvedLanes& found) {
+bool resolve_lanes(const Request& request, LaneMask lanes, Use use, ResolvedLanes& found) {
     found.by_space = {};
-    return resolve_together(request, lanes, found) || resolve_one_by_one(request, lanes, found);
+    return resolve_together(request, lanes, use, found) || resolve_one_by_one(request, lanes, found);
 }
 
 }  // namespace warpwatt::emulate

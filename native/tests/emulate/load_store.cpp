@@ -1,3 +1,4 @@
+#include "emulate/random_fill.h"
 #include "emulate/run_time.h"
 #include "tests/check.h"
 #include "tests/emulate/test_machine.h"
@@ -169,6 +170,51 @@ void after_a_fault_nothing_happens() {
     CHECK(test.counted(Space::kGlobal).requests == 0);
 }
 
+// A buffer of random numbers, of which each lane reads one of a page of its own.
+struct RandomGather : TestMachine {
+    std::array<unsigned char, kBufferBytes / kPageBytes> pages{};
+
+    RandomGather() {
+        set_operation(Space::kGlobal, 4);
+        flags[kBufferSlot] = pages.data();
+        kinds[kBufferSlot] = static_cast<int>(FillKind::kRandom) << 8 | static_cast<int>(ElementType::kI32);
+        set_addresses(kBuffer + 8, 2 * kPageBytes);
+    }
+
+    std::uint64_t begins_as(int lane) const { return split_mix(0, 2 + lane * 2 * kPageBytes / 4) >> 57; }
+};
+
+void pages_that_are_seldom_read_are_not_made() {
+    RandomGather test;
+    load_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        CHECK(value(test, 0, lane) == test.begins_as(lane));
+        CHECK(test.pages[2 * lane] != kMade);
+    }
+    CHECK(test.read<std::uint32_t>(test.buffer.data() + 8) == 0);
+}
+
+void pages_that_are_often_read_are_made() {
+    RandomGather test;
+    for (int times = 0; times <= kReadOften; ++times) {
+        load_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+        for (int lane = 0; lane < kLanes; ++lane) CHECK(value(test, 0, lane) == test.begins_as(lane));
+    }
+    CHECK(test.pages[0] == kMade && test.pages[62] == kMade && test.pages[1] == 0);
+}
+
+void pages_that_are_written_are_made() {
+    RandomGather test;
+    load_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    std::memset(test.machine.value_bytes(), 0xFF, 4 * kLanes);
+    store_lanes(&test.machine, &test.warp(), 0, 0b1);
+    CHECK(test.pages[0] == kMade && test.pages[2] != kMade);
+    load_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    CHECK(value(test, 0, 0) == 0xFFFFFFFF);
+    CHECK(value(test, 0, 1) == test.begins_as(1));
+    CHECK(test.read<std::uint32_t>(test.buffer.data() + 12) == split_mix(0, 3) >> 57);
+}
+
 }  // namespace
 
 int main() {
@@ -183,5 +229,8 @@ int main() {
     each_lane_has_its_own_local_memory();
     lanes_may_reach_two_buffers();
     after_a_fault_nothing_happens();
+    pages_that_are_seldom_read_are_not_made();
+    pages_that_are_often_read_are_made();
+    pages_that_are_written_are_made();
     return warpwatt::test::failures();
 }

@@ -7,7 +7,7 @@ offset to ``bases[slot]`` after it has compared it with ``sizes[slot]``.
 Buffers that begin as random numbers, ones or a range are reserved but not written. Each has one byte per
 page of 512 bytes; where ``page_flags[slot]`` is not 0, an engine makes a page (:meth:`DeviceMemory.touch`,
 or the same arithmetic natively from ``fill_kinds``, ``fill_keys`` and ``fill_factors``, see
-:mod:`warpwatt.emulate.fills`) before the first access to it and sets its byte.
+:mod:`warpwatt.emulate.fills`) before it is changed or often read, and sets its byte.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 SLOTS = 256
 PAGE_BITS = 9
 PAGE = 1 << PAGE_BITS
+MADE = 1
+"""The flag of a page that has its contents; others count how often it was read before it had."""
 GRID_WORKSPACE_BYTES = 8
 """``struct grid_workspace`` of ``cooperative_groups/details/driver_abi.h``."""
 OFFSET_MASK = (1 << SLOT_BITS) - 1
@@ -252,7 +254,7 @@ class DeviceMemory:
         if flags is None or size <= 0:
             return
         first, last = offset >> PAGE_BITS, min((offset + size - 1) >> PAGE_BITS, len(flags) - 1)
-        for start, stop in _runs(np.flatnonzero(flags[first : last + 1] == 0) + first):
+        for start, stop in _runs(np.flatnonzero(flags[first : last + 1] != MADE) + first):
             self._make(slot, start, stop)
 
     def touch_pages(self, addresses: NDArray[np.int64], size: int) -> None:
@@ -262,7 +264,7 @@ class DeviceMemory:
         if flags is None:
             return
         pages = (addresses & OFFSET_MASK) >> PAGE_BITS
-        for page in unique(pages[flags[pages] == 0]).tolist():
+        for page in unique(pages[flags[pages] != MADE]).tolist():
             self.touch((slot << SLOT_BITS) + (page << PAGE_BITS), size)
 
     def _make(self, slot: int, first: int, stop: int) -> None:
@@ -275,7 +277,7 @@ class DeviceMemory:
             key, index = int(self.fill_keys[slot]), (start - front) // width
             values = fills.elements(buffer, key, index, (end - start) // width)
             self._bytes[slot][start:end] = values.view(np.uint8)
-        self._flags[slot][first:stop] = 1
+        self._flags[slot][first:stop] = MADE
 
     # -- slots ----------------------------------------------------------------------------------------
 
