@@ -15,8 +15,8 @@ double L2::access(const Instruction& instruction, std::int32_t pc, double time, 
     return std::max(hit, dram_.read(start, bytes, instruction.dram_latency));
 }
 
-// Returns how many parts of an access miss independently: lines side by side were brought, and are driven out,
-// together.
+// Returns how many parts of an access miss independently: lines side by side were brought, and are driven
+// out, together.
 double L2::runs(const Instruction& instruction, double sectors, double lines) {
     const double apart = kSectorBytes * sectors / instruction.l2_run_bytes;
     return std::max(1.0, std::min(lines, apart));

@@ -79,11 +79,11 @@ void lines_side_by_side_miss_together() {
         l2.access(load, 0, 0.0, sectors, lines, 0.0);
         return l2.dram().bytes() / kSectorBytes;
     };
-    CHECK_NEAR(missed(512.0, 16.0, 4.0), 16.0, 0.0);             // four lines in a row
-    CHECK_NEAR(missed(HUGE_VAL, 32.0, 32.0), 32.0, 0.0);         // neighbours of other warps' without end
-    CHECK_NEAR(missed(256.0, 16.0, 4.0), 16.0 * 2 / 3, 1e-12);   // two and two: 3 of 4 accesses, 2/3 of each
-    CHECK_NEAR(missed(32.0, 16.0, 4.0), 16.0 * 8 / 15, 1e-12);   // no more parts than lines
-    CHECK_NEAR(missed(0.0, 16.0, 4.0), 16.0 * 8 / 15, 1e-12);    // not known
+    CHECK_NEAR(missed(512.0, 16.0, 4.0), 16.0, 0.0);            // four lines in a row
+    CHECK_NEAR(missed(HUGE_VAL, 32.0, 32.0), 32.0, 0.0);        // neighbours of other warps' without end
+    CHECK_NEAR(missed(256.0, 16.0, 4.0), 16.0 * 2 / 3, 1e-12);  // two and two: 3 of 4 accesses, 2/3 of each
+    CHECK_NEAR(missed(32.0, 16.0, 4.0), 16.0 * 8 / 15, 1e-12);  // no more parts than lines
+    CHECK_NEAR(missed(0.0, 16.0, 4.0), 16.0 * 8 / 15, 1e-12);   // not known
 }
 
 }  // namespace

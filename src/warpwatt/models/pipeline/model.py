@@ -27,7 +27,7 @@ from warpwatt.models.pipeline.machine import machine
 from warpwatt.models.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
 from warpwatt.models.pipeline.spread import STEEPNESS, model_spreads
 from warpwatt.models.pipeline.streams import memory_pipe_accesses, merging_stores
-from warpwatt.models.pipeline.table import instruction_table
+from warpwatt.models.pipeline.table import OffChip, instruction_table
 from warpwatt.models.pipeline.unequal import simulate_grid
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
@@ -168,9 +168,9 @@ def chip_launch(case: Case) -> ChipLaunch:
     if is_cold(execution):
         sm = replace(sm, code_latency=sm.dram_latency)
     table = instruction_table(
-        execution.program, sm, misses(case), _slower(case), _in_flight(case), _waits(case),
+        execution.program, sm, misses(case), _off_chip(case), _waits(case),
         merging_stores(execution.streams, execution.program, sm.values["l2_slot_bytes"]),
-        execution.constants, {index: hits.run for index, hits in case.workload.hits.items()},
+        execution.constants,
     )  # fmt: skip
     return ChipLaunch(
         execution.program, table, _memory_pipe_accesses(case), sm, case.launch.grid.count,
@@ -212,6 +212,18 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
             else:
                 found[i.index] = (1.0 if i.memory.access in (Access.ATOMIC, Access.REDUCTION) else l1, l2)
     return found
+
+
+def _off_chip(case: Case) -> dict[int, OffChip]:
+    """Return, by instruction, what lies behind the load-store unit but for the shares that miss.
+
+    Lines that are asked for side by side were brought, and are driven out, together.
+    """
+    slower, in_flight = _slower(case), _in_flight(case)
+    return {
+        index: OffChip(slower[index], in_flight.get(index, 0.0), hits.run)
+        for index, hits in case.workload.hits.items()
+    }
 
 
 def _slower(case: Case) -> dict[int, float]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,26 +30,33 @@ _REGISTER = re.compile(r"R(\d+)$")
 _BANKED = (Unit.FP32, Unit.FP16, Unit.FP64, Unit.INT)
 
 
+class OffChip(NamedTuple):
+    """What lies behind the load-store unit for an instruction, as the simulator's record names it."""
+
+    dram_slowdown: float = 1.0
+    """How much longer DRAM takes than the bytes say."""
+    in_flight_rate: float = 0.0
+    """Share of its L1 hits whose line is still on its way."""
+    l2_run_bytes: float = 0.0
+    """Bytes side by side that L2 has or has not together; 0: each line by itself."""
+
+
 def instruction_table(
     program: Program,
     machine: Machine,
     misses: Mapping[int, tuple[float, float]] | None = None,
-    slower: Mapping[int, float] | None = None,
-    in_flight: Mapping[int, float] | None = None,
+    off_chip: Mapping[int, OffChip] | None = None,
     waits: Mapping[int, float] | None = None,
     merging: Mapping[int, float] | None = None,
     constants: Mapping[int, ConstantReads] | None = None,
-    runs: Mapping[int, float] | None = None,
 ) -> Records:
     """Return a record ``Instruction`` for each instruction of ``program`` on ``machine``.
 
     ``misses``: by instruction index, shares of its sectors that miss L1, and of those that miss L2.
-    ``slower``: by instruction index, how much longer DRAM takes than the bytes say, 1 where absent.
-    ``in_flight``: by instruction index, share of its L1 hits whose line is still on its way, 0 where absent.
+    ``off_chip``: by instruction index, what else lies behind the load-store unit.
     ``waits``: by instruction index, cycles that its warp does nothing behind it, 0 where absent.
     ``merging``: by instruction index, share of its sectors that L2 merges with what it has, 0 where absent.
     ``constants``: by instruction index, what it waits for in the constant caches.
-    ``runs``: by instruction index, bytes side by side that miss L2 together, a line where absent.
     """
     table = _at_any_clock(program, Board(machine.name, machine)).copy()
     far = table["l2_latency"] > 0
@@ -58,16 +65,13 @@ def instruction_table(
     table["dram_latency"][far] = machine.dram_latency + extra
     for index, (l1, l2) in (misses or {}).items():
         table["l1_miss_rate"][index], table["l2_miss_rate"][index] = l1, l2
-    for index, times in (slower or {}).items():
-        table["dram_slowdown"][index] = times
-    for index, share in (in_flight or {}).items():
-        table["in_flight_rate"][index] = share
+    for index, known in (off_chip or {}).items():
+        for name, value in known._asdict().items():
+            table[name][index] = value
     for index, cycles in (waits or {}).items():
         table["sleep_cycles"][index], table["issue_stall"][index] = cycles, Reason.SLEEPING
     for index, share in (merging or {}).items():
         table["l2_merging"][index] = share
-    for index, size in (runs or {}).items():
-        table["l2_run_bytes"][index] = size
     for index, reads in (constants or {}).items():
         _wait_for_constants(table[index], reads, machine)
     return table
