@@ -5,6 +5,8 @@
 
 namespace warpwatt::sm {
 
+inline constexpr double kPacketBytes = 64.0;
+
 // Warps that share a line ask for it in turn: the first of a turn misses, if any does, and the others wait
 // for what it has asked for, so many for each miss as meet a line in flight. Whoever finds that this has
 // arrived long since is the first of the next turn.
@@ -35,7 +37,7 @@ double L1::queues_shrink_to(double backlog) const {
 }
 
 // Moves the sectors that miss through the port and L2; returns when the data is back, 0 if all hit. What is
-// written leaves as packets of a sector, and before them one with the address for each line; L2 serves reads
+// written leaves in packets of two sectors, and for each line one with the address before them; L2 serves reads
 // while they wait for the port.
 double L1::miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access,
                 double sectors) {
@@ -44,7 +46,8 @@ double L1::miss(const Instruction& instruction, std::int32_t pc, double time, co
     const double bytes = kSectorBytes * sectors, transfer = read_port_.transfer_cycles(bytes);
     if (instruction.traffic != Traffic::write)
         return l2_.access(instruction, pc, read_port_.serve(time, bytes), sectors, lines, transfer);
-    const double sent = write_port_.serve(time, bytes + kSectorBytes * lines);
+    const double addresses = kPacketBytes * lines;
+    const double sent = write_port_.serve(time, addresses + std::max(addresses, bytes));
     return std::max(sent + instruction.l2_latency,
                     l2_.access(instruction, pc, time, sectors, lines, transfer));
 }

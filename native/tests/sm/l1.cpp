@@ -37,19 +37,20 @@ void misses_wait_for_their_port_and_stores_have_one_of_their_own() {
     CHECK_NEAR(l1.arrival(load(1.0), 0, 0.0, kLine), 232.0, 0.0);  // and behind it
     CHECK_NEAR(l1.arrival(store, 1, 100.0, kLine), 316.0, 0.0);
     CHECK_NEAR(l1.arrival(store, 1, 100.0, kLine), 320.0, 0.0);  // at L2 behind the one before
+    CHECK_NEAR(l1.arrival(store, 1, 100.0, kLine), 324.0, 0.0);  // two of 12 cycles at their port before it
 }
 
-void what_is_written_leaves_as_sectors_and_an_address_for_each_line() {
+void what_is_written_leaves_in_packets_behind_an_address_for_each_line() {
     Settings s = test::settings();
-    s.write_port_bytes = 16.0;
+    s.write_port_bytes = 32.0;
     L1 l1(2, s);
     Instruction store = load(1.0);
     store.traffic = Traffic::write;
     const MemoryAccess scattered{2.0, 32.0, 32.0}, whole{2.0, 32.0, 8.0};
     CHECK_NEAR(l1.arrival(store, 0, 0.0, scattered), 216.0, 0.0);
-    CHECK_NEAR(l1.queues_shrink_to(100.0), 28.0, 0.0);  // 128 cycles
+    CHECK_NEAR(l1.queues_shrink_to(100.0), 28.0, 0.0);  // 64 packets
     CHECK_NEAR(l1.arrival(store, 0, 100.0, whole), 328.0, 0.0);
-    CHECK_NEAR(l1.queues_shrink_to(100.0), 108.0, 0.0);  // 80 more
+    CHECK_NEAR(l1.queues_shrink_to(100.0), 76.0, 0.0);  // 24 packets
     CHECK_NEAR(l1.arrival(load(1.0), 1, 200.0, kLine), 402.0, 0.0);  // reads do not wait for that
     CHECK_NEAR(l1.l2().bandwidth().bytes(), 64 * 32.0 + 128.0, 0.0);  // L2 takes no time for addresses
 }
@@ -141,7 +142,7 @@ void a_backlog_at_l2_or_dram_stops_it() {
 int main() {
     a_hit_is_there_and_a_miss_comes_from_l2();
     misses_wait_for_their_port_and_stores_have_one_of_their_own();
-    what_is_written_leaves_as_sectors_and_an_address_for_each_line();
+    what_is_written_leaves_in_packets_behind_an_address_for_each_line();
     part_of_an_access_touches_part_of_its_lines();
     a_hit_on_a_line_in_flight_waits_for_it();
     the_first_of_a_turn_misses_and_a_later_one_hits_in_its_place();

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 HIGHEST_LOAD = 0.95
 SECTOR = 32.0
+PACKET = 64.0
 
 
 class OffChip:
@@ -40,8 +41,9 @@ class OffChip:
             return 0.0
         writes = code.traffic == Traffic.WRITE
         if writes:
-            packets = missing + lines * missing / sectors
-            sent = self.serve("write", time, SECTOR * packets, self.of.write_port_bytes)
+            addresses = PACKET * lines * missing / sectors
+            packets = addresses + max(addresses, SECTOR * missing)
+            sent = self.serve("write", time, packets, self.of.write_port_bytes)
         else:
             sent = self.serve("read", time, SECTOR * missing, self.of.port_bytes)
         begun = self.serve("l2", time if writes else sent, SECTOR * missing, self.of.l2_bytes)

@@ -27,13 +27,13 @@ def test_blocks_share_a_port_once_every_port_has_one() -> None:
 
 
 def test_scattered_stores_leave_at_the_port_s_rate() -> None:
-    """Each of 32 sectors has a line of its own: 64 packets of 32 bytes; those of whole lines are 40."""
+    """Each of 32 sectors has a line of its own: 64 packets of 64 bytes; those of whole lines are 24."""
     rows = table(1)
     rows["operation"], rows["traffic"], rows["result_stall"] = (
         Operation.MEMORY, Traffic.WRITE, Reason.LONG_SCOREBOARD,
     )  # fmt: skip
     rows["l1_miss_rate"], rows["lsu_cycles"] = 1.0, 1.0
-    for lines, packets in ((32, 64), (8, 40)):
-        given = inputs(rows, repeats=200, write_port_bytes=15.0, backlog_cycles=100.0)
+    for lines, packets in ((32, 64), (8, 24)):
+        given = inputs(rows, repeats=200, write_port_bytes=30.0, backlog_cycles=100.0)
         given.accesses[:, 1:3] = 32, lines
-        assert simulate(given).counters.cycles == pytest.approx(200 * packets * 32 / 15, rel=0.02)
+        assert simulate(given).counters.cycles == pytest.approx(200 * packets * 64 / 30, rel=0.02)
