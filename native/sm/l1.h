@@ -28,6 +28,7 @@ public:
     double queues_shrink_to(double backlog) const;
 
     const L2& l2() const { return l2_; }
+    double written_bytes() const { return write_port_.bytes(); }
 
 private:
     double miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access,

@@ -116,6 +116,7 @@ constexpr Field kFields[] = {
     FIELD(Counters, lsu_busy),
     FIELD(Counters, l1_busy),
     FIELD(Counters, shared_memory_busy),
+    FIELD(Counters, written_bytes),
     FIELD(Counters, l2_bytes),
     FIELD(Counters, dram_bytes),
     FIELD(Counters, dispatch_busy),

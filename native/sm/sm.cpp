@@ -394,6 +394,7 @@ void Sm::count() const {
         .lsu_busy = load_store_unit_.busy_cycles(),
         .l1_busy = load_store_unit_.l1_busy_cycles(),
         .shared_memory_busy = load_store_unit_.shared_memory_busy_cycles(),
+        .written_bytes = load_store_unit_.l1().written_bytes(),
         .l2_bytes = l2.bandwidth().bytes(),
         .dram_bytes = l2.dram().bytes(),
         .dispatch_busy = dispatcher_.busy_cycles(),

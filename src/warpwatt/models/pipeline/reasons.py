@@ -29,7 +29,7 @@ _NAMES = {
     "tensor": "tensor cores", "uniform": "uniform datapath", "branch": "branch unit", "lsu": "LSU",
     "issue": "issue slots", "l2": "L2 bandwidth", "dram": "DRAM bandwidth",
     "barrier unit": "block barriers", "atomics": "atomics on one address", "l1": "L1 throughput",
-    "shared": "shared memory", "dispatch": "block dispatch",
+    "shared": "shared memory", "dispatch": "block dispatch", "write port": "stores leaving the SMs",
 }  # fmt: skip
 
 
@@ -50,6 +50,8 @@ def utilisation(result: ChipSimulation, launched: ChipLaunch) -> dict[str, float
     busy["shared"] = counted.shared_memory_busy / cycles
     share = max(1.0, launched.machine.sm_count / launched.blocks)
     busy["dispatch"] = counted.dispatch_busy / cycles
+    port = sm.values["write_port_bytes"] / sm.sharers(launched.blocks)
+    busy["write port"] = counted.written_bytes / cycles / port
     busy["l2"] = counted.l2_bytes / cycles / sm.l2_bytes / share
     busy["dram"] = counted.dram_bytes / cycles / sm.dram_bytes / share
     return {name: float(min(1.0, value)) for name, value in busy.items() if value > 0}

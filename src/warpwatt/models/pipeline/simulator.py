@@ -70,6 +70,8 @@ class Counters(NamedTuple):
     """Of the load-store unit, for L1."""
     shared_memory_busy: float
     """And for shared memory."""
+    written_bytes: float
+    """That left through the write port, addresses included."""
     l2_bytes: float
     dram_bytes: float
     dispatch_busy: float
