@@ -20,6 +20,7 @@ from warpwatt.emulate.workload import OFF_CHIP, STAND_IN
 from warpwatt.gpus import default_clocks
 from warpwatt.models.clock_curve import ClockCurve, draw_curve
 from warpwatt.models.dram import slowdown, visit_bytes
+from warpwatt.models.hot_lines import queue_roof
 from warpwatt.models.memo import at_any_clock, at_each_clock
 from warpwatt.models.pipeline.chip import ChipLaunch
 from warpwatt.models.pipeline.local_memory import local_misses
@@ -30,7 +31,7 @@ from warpwatt.models.pipeline.streams import memory_pipe_accesses, merging_store
 from warpwatt.models.pipeline.table import OffChip, instruction_table
 from warpwatt.models.pipeline.unequal import simulate_grid
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
-from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
+from warpwatt.models.roofs import dram_bandwidth, l2_bandwidth
 from warpwatt.program.waits import SLEEP_SPREAD, sleeps
 
 OFF_SM_CLOCK = ("dram",)
@@ -45,7 +46,7 @@ class Pipeline:
     levels: tuple[Level, ...] = (Level.SASS, Level.PTX)
 
     def predict(self, case: Case) -> Timing:
-        """Return the timing: that of the fullest SM, or of L2 where it takes atomics on one address in turn.
+        """Return the timing: that of the fullest SM, or of L2 where few of its slices take atomics or stores.
 
         Without streams of machine code there is no schedule to simulate: then it is the roofline's timing,
         with a warning.
@@ -63,7 +64,7 @@ class Simulated:
     warps: WarpStates
     remarks: tuple[str, ...]
     queued: float
-    """Share of the time in which the SMs are done, and atomics still queue at L2."""
+    """Share of the time in which the SMs are done, and atomics or stores still queue at L2."""
 
 
 @at_each_clock
@@ -86,7 +87,7 @@ def _timing(case: Case) -> Timing:
     stalls = near.warps.shares()
     by_instruction = (1.0 - near.queued) * near.warps.cycles.sum(axis=1) / near.warps.total
     if near.queued:
-        loads = np.array(atomics_roof(case).loads)
+        loads = np.array(queue_roof(case).loads)
         by_instruction += near.queued * loads / loads.sum()
     asleep = sum(float(by_instruction[i]) for i in sleeps(case.workload.execution.program))
     draws = _draws(case, seconds, busy, asleep)
@@ -94,7 +95,7 @@ def _timing(case: Case) -> Timing:
         model=Pipeline.name,
         time=Estimate.from_draws(seconds, draws, "s", Source.MODELLED),
         bottleneck=bottleneck(busy, stalls),
-        breakdown=_breakdown(stalls, near.queued, seconds),
+        breakdown=_breakdown(stalls, near.queued, seconds, queue_roof(case).name),
         utilisation={KEYS.get(unit, unit): share for unit, share in busy.items()},
         stalls=stalls,
         shares=tuple(by_instruction.tolist()),
@@ -103,10 +104,10 @@ def _timing(case: Case) -> Timing:
     )
 
 
-def _breakdown(stalls: Mapping[Stall, float], queued: float, seconds: float) -> dict[str, float]:
-    """Return seconds by what warps do, and those in which they are done and atomics still queue."""
+def _breakdown(stalls: Mapping[Stall, float], queued: float, seconds: float, queue: str) -> dict[str, float]:
+    """Return seconds by what warps do, and those in which they are done and what L2 takes in turn queues."""
     found = {str(stall): share * (1.0 - queued) * seconds for stall, share in stalls.items()}
-    return found | ({"atomics on one address": queued * seconds} if queued else {})
+    return found | ({queue: queued * seconds} if queued else {})
 
 
 def _at(case: Case, clock: float) -> Case:
@@ -125,7 +126,7 @@ def simulate_case(case: Case) -> Simulated:
     """Return what the simulation says at the case's clocks, evenly or not (see :func:`_timing`)."""
     launched = chip_launch(case)
     result = simulate_grid(launched)
-    queue = atomics_roof(case)
+    queue = queue_roof(case)
     simulated = result.cycles / case.clocks.sm
     working = max(simulated, queue.seconds)
     seconds = _startup(case, launched) + working

@@ -30,6 +30,7 @@ _NAMES = {
     "issue": "issue slots", "l2": "L2 bandwidth", "dram": "DRAM bandwidth",
     "barrier unit": "block barriers", "atomics": "atomics on one address", "l1": "L1 throughput",
     "shared": "shared memory", "dispatch": "block dispatch", "write port": "stores leaving the SMs",
+    "hot lines": "stores to few lines",
 }  # fmt: skip
 
 

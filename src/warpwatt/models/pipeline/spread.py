@@ -24,6 +24,7 @@ UNITS = {
     "l1": 0.17,
     "issue": 0.22,
     "atomics": 0.20,
+    "hot lines": 0.20,
     "dispatch": 0.20,
     "l2": 0.20,
 }
