@@ -1,8 +1,9 @@
 """How soon the language server answers a save: ``python -m benchmarks.lsp_latency [FILE.cu]``.
 
-A real client speaks to a real server through stdin and stdout. Every sample is one edit and a save, until the
-first diagnostics of that version arrive. CPU is that of the server and all it starts, in the same time;
-resident memory that of each of its processes at the end.
+A real client speaks to a real server through stdin and stdout. Every sample is an edit and a save: *first* is
+when the first diagnostics of that version arrive, perhaps of some launches only, *all* when all are answered;
+the next edit waits for that, because one that comes sooner would end the process that is at work. CPU is that
+of the server and all it starts until then; resident memory that of each of its processes at the end.
 """
 
 from __future__ import annotations
@@ -55,13 +56,15 @@ SCENES = {
 }
 
 
-def sample(editor: Editor, uri: str, text: str) -> tuple[float, float]:
-    """Return the seconds to the answer and those of computing."""
+def sample(editor: Editor, uri: str, text: str) -> tuple[float, float, float]:
+    """Return the seconds to the first and to the whole answer, and those of computing."""
     before, start = computing(editor), time.perf_counter()
     editor.change(uri, text)
     editor.save(uri)
     editor.diagnostics(uri)
-    return time.perf_counter() - start, computing(editor) - before
+    first = time.perf_counter() - start
+    editor.answered(uri)
+    return first, time.perf_counter() - start, computing(editor) - before
 
 
 def computing(editor: Editor) -> float:
@@ -98,16 +101,18 @@ def main() -> None:
         editor.change(uri, known(text, number))
         editor.save(uri)
         editor.answered(uri)
-    print(f"{'edit':12s} {'p50':>9s} {'p95':>9s} {'worst':>9s} {'CPU p50':>9s}   stages, medians in ms")
+    heads = "".join(f"{head:>10s}" for head in ("first p50", "all p50", "p95", "worst", "CPU p50"))
+    print(f"{'edit':12s}{heads}   stages, medians in ms")
     for name, scene in SCENES.items():
         editor.stderr.clear()
         samples = [sample(editor, uri, scene(text, number)) for number in range(EDITS)]
-        wall = sorted(1000 * seconds for seconds, _ in samples)
-        cpu = statistics.median(1000 * seconds for _, seconds in samples)
+        columns = zip(*samples, strict=True)
+        first, wall, computed = (sorted(1000 * one for one in column) for column in columns)
         time.sleep(0.1)
         stages = medians([line.partition("ms: ")[2] for line in editor.stderr if "answered; ms" in line])
-        p50, p95 = wall[len(wall) // 2], wall[int(0.95 * (len(wall) - 1))]
-        print(f"{name:12s} {p50:6.0f} ms {p95:6.0f} ms {wall[-1]:6.0f} ms {cpu:6.0f} ms   {stages}")
+        p50, p95 = statistics.median(wall), wall[int(0.95 * (len(wall) - 1))]
+        shown = (statistics.median(first), p50, p95, wall[-1], statistics.median(computed))
+        print(f"{name:12s}" + "".join(f"{each:7.0f} ms" for each in shown) + f"   {stages}")
     root = psutil.Process(editor.process.pid)
     resident = [one.memory_info().rss / 2**20 for one in (root, *root.children(recursive=True))]
     print(f"resident: {' + '.join(f'{each:.0f}' for each in resident)} MiB")
