@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.gpu import Clocks
-from warpwatt.models.memo import at_each_clock
+from warpwatt.models.memo import REMEMBERED, at_each_clock
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case
@@ -30,3 +30,17 @@ def test_a_second_round_over_the_clocks_of_a_driver_is_remembered(toy: Any):
         for clocks in (*DRIVER, *TRIED):
             assert clock(replace(case, clocks=clocks)) == clocks.sm
     assert len(asked) == len(DRIVER) + len(TRIED)
+
+
+def test_what_was_asked_of_many_workloads_since_is_forgotten(toy: Any):
+    """Each holds what every warp does: a server that remembered them by their clocks held gigabytes."""
+    asked: list[int] = []
+
+    @at_each_clock
+    def number(case: Case) -> int:
+        asked.append(next(n for n, one in enumerate(cases) if one.workload is case.workload))
+        return asked[-1]
+
+    cases = [toy.case(toy.execution(fmas=400 + n)) for n in range(REMEMBERED + 1)]
+    assert [number(case) for case in (*cases, cases[-1], cases[0])] == [*range(REMEMBERED + 1), REMEMBERED, 0]
+    assert asked == [*range(REMEMBERED + 1), 0]

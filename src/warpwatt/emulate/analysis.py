@@ -44,6 +44,8 @@ KEEP_EXECUTIONS = "WARPWATT_KEEP_EXECUTIONS"
 """Variable of the environment; 0: nothing is kept on disk nor taken from there."""
 LEVELS = (Level.SASS, Level.PTX)
 """Levels in the order they are tried: the counts of machine code are the true ones."""
+EXECUTIONS = 8
+"""Executions a process remembers, each tens of megabytes of what every warp does; others are on disk."""
 STAND_IN_SPREAD = 0.15
 """Standard deviation of the logarithm of the time that this may cost."""
 PTX_INSTEAD = "PTX for machine code"
@@ -101,7 +103,7 @@ def _files(launch: Launch) -> tuple[tuple[str, int, int], ...]:
     return tuple((path, status.st_mtime_ns, status.st_size) for path, status in found)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=EXECUTIONS)
 def _analyse(
     programs: tuple[Program, ...],
     launch: Launch,

@@ -70,7 +70,7 @@ class Stream:
     cached_in_l1: bool
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def workload(
     execution: Execution, gpu: Gpu, resources: Resources, unknown: Unknown = Unknown.ESTIMATE
 ) -> Workload:

@@ -148,7 +148,7 @@ class L1Profile:
         }
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) -> L1Profile:
     """Return the profile of ``resident`` blocks of an SM, followed by as many if ``rounds`` is 2.
 
@@ -231,7 +231,7 @@ def _cast(
     return np.concatenate(rows), np.concatenate(copies), np.concatenate(round_numbers)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _thinned(stream: LineStream, places: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return how many rows each row stands for among ``places`` blocks (0: left out), and what is shared."""
     place, counts, shared = _lines(stream)

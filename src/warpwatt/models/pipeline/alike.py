@@ -17,7 +17,7 @@ GLANCE = 256
 """Accesses by which blocks are told apart before all are compared: most differ from the start."""
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def first_alike(streams: WarpStreams) -> NDArray[np.int64]:
     """Return for each sampled block the place of the first whose warps do the same, wherever in memory."""
     spans = access_spans(streams)

@@ -107,7 +107,7 @@ class _Priced:
     launched: ChipLaunch = field(compare=False)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _costs(key: _Priced) -> NDArray[np.float64]:
     launched = key.launched
     return access_costs(

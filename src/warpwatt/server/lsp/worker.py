@@ -11,7 +11,9 @@ import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.garbage import give_back
 from warpwatt.server.lsp.facts import Answer, Done, Page, Problem, Result
+from warpwatt.workers.family import resident
 from warpwatt.workers.process import end_with_parent
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from warpwatt.server.lsp.facts import Job
 
 GARBAGE_THRESHOLD = 200_000
+MOST_BYTES = 2**29
+"""Memory held from which on a job is followed by a look for what is no longer used."""
 NICENESS = 5
 """Editors come first."""
 
@@ -43,6 +47,8 @@ def main(connection: Connection[Any, Any]) -> None:
             _do(job, connection)
             with suppress(OSError):
                 connection.send(Done(job.number))
+            if resident(os.getpid()) > MOST_BYTES:
+                give_back()
 
 
 def _do(job: Job, connection: Connection[Any, Any]) -> None:
