@@ -56,7 +56,7 @@ struct Counters {
     double lsu_busy;
     double l1_busy;             // of the load-store unit, for L1
     double shared_memory_busy;  // and for shared memory
-    double written_bytes;  // that left through the write port, addresses included
+    double written_bytes;       // that left through the write port, addresses included
     double l2_bytes;
     double dram_bytes;
     double dispatch_busy;

@@ -50,8 +50,8 @@ void what_is_written_leaves_in_packets_behind_an_address_for_each_line() {
     CHECK_NEAR(l1.arrival(store, 0, 0.0, scattered), 216.0, 0.0);
     CHECK_NEAR(l1.queues_shrink_to(100.0), 28.0, 0.0);  // 64 packets
     CHECK_NEAR(l1.arrival(store, 0, 100.0, whole), 328.0, 0.0);
-    CHECK_NEAR(l1.queues_shrink_to(100.0), 76.0, 0.0);  // 24 packets
-    CHECK_NEAR(l1.arrival(load(1.0), 1, 200.0, kLine), 402.0, 0.0);  // reads do not wait for that
+    CHECK_NEAR(l1.queues_shrink_to(100.0), 76.0, 0.0);                // 24 packets
+    CHECK_NEAR(l1.arrival(load(1.0), 1, 200.0, kLine), 402.0, 0.0);   // reads do not wait for that
     CHECK_NEAR(l1.l2().bandwidth().bytes(), 64 * 32.0 + 128.0, 0.0);  // L2 takes no time for addresses
 }
 

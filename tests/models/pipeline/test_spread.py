@@ -40,7 +40,7 @@ def test_units_are_called_as_the_simulator_calls_them() -> None:
     launched = chip_launch(found.case)
     counted = utilisation(simulate_launch(launched), launched)
     assert counted.keys() >= {"fma", "alu", "lsu", "l1", "shared", "issue", "l2", "dram"}
-    assert set(UNITS) - set(counted) <= {"fp64", "xu", "atomics", "dispatch"}
+    assert set(UNITS) - set(counted) <= {"fp64", "xu", "atomics", "hot lines", "dispatch"}
 
 
 def test_where_no_unit_is_busy_latencies_decide() -> None:
