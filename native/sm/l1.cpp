@@ -37,8 +37,8 @@ double L1::queues_shrink_to(double backlog) const {
 }
 
 // Moves the sectors that miss through the port and L2; returns when the data is back, 0 if all hit. What is
-// written leaves in packets of two sectors, and for each line one with the address before them; L2 serves reads
-// while they wait for the port.
+// written leaves in packets of two sectors, and for each line one with the address before them; L2 serves
+// reads while they wait for the port.
 double L1::miss(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access,
                 double sectors) {
     if (sectors <= 0.0) return 0.0;
