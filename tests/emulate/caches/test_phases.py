@@ -7,7 +7,8 @@ import numpy as np
 from warpwatt.core.program import Instruction, Level, Program
 from warpwatt.emulate.caches.stream import line_stream
 from warpwatt.emulate.ir import Block, End, Memory, Op, Operation, Routine, Terminator, Type, Value
-from warpwatt.emulate.run import Trace
+from warpwatt.emulate.run import NO_BARRIER_OBJECT, Trace
+from warpwatt.emulate.scaling import concatenate
 
 
 def _load(instruction: int) -> Operation:
@@ -65,3 +66,15 @@ def test_every_access_is_behind_the_barriers_its_warp_has_passed():
 def test_accesses_without_lanes_are_passed_over():
     warps = [[(1, 1), (0, 2), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 1), (3, 2)]]
     assert times([[0, 1, 0, 1, 2], [0, 1, 2]], warps) == [1, 2, 4, 5, 0, 1, 1, 3]
+
+
+def test_a_trace_without_barrier_objects_is_joined_to_one_with_some():
+    plain = trace([[0]], [[(0, 0)]])
+    waiting = replace(plain, access_barrier=np.array([64], np.uint32), access_change=np.array([3], np.int64))
+    assert concatenate([plain, plain]).access_barrier is None
+    joined = concatenate([plain, waiting])
+    assert joined.access_barrier is not None
+    assert joined.access_change is not None
+    assert joined.access_barrier.tolist() == [NO_BARRIER_OBJECT, 64]
+    assert joined.access_change.tolist() == [0, 3]
+    assert joined.access_step.tolist() == [0, 1]
