@@ -6,7 +6,6 @@ threads of each. What depends on data is taken to be alike in all blocks.
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,6 @@ from warpwatt.program.trips import TripCounts
 from warpwatt.program.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from warpwatt.core.program import Instruction
@@ -44,8 +41,8 @@ if TYPE_CHECKING:
 FEW, MANY = 8192, 131_072
 """Blocks looked at; the second where the first leave the work of the grid uncertain by :data:`UNCERTAIN`."""
 UNCERTAIN = 0.02
-FEW_UNSURE = 32
-"""Limits from which on few words are below one of them and not below another."""
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples modulo 1 fall everywhere in slices, in no step that blocks which work may have."""
 ENDS = 1024
 """Blocks looked at one by one at either end of a large grid: work often fills its beginning only."""
 WARPS = 3
@@ -126,46 +123,10 @@ def _drawn(count: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64
         return np.arange(count), np.ones(count)
     edges = np.linspace(ENDS, count - ENDS, most - 2 * ENDS + 1).astype(np.int64)
     widths = np.diff(edges)
-    inside = edges[:-1] + _draws(widths)
+    inside = edges[:-1] + (np.arange(1, len(widths) + 1) * GOLDEN % 1 * widths).astype(np.int64)
     ends = np.ones(ENDS)
     blocks = np.concatenate([np.arange(ENDS), inside, np.arange(count - ENDS, count)])
     return blocks, np.concatenate([ends, widths.astype(float), ends])
-
-
-def _draws(limits: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a number below each limit, as ``randrange`` of a new generator draws one after the other.
-
-    >>> limits, numbers = [162, 163, 162], random.Random(0)
-    >>> _draws(np.array(limits)).tolist() == [numbers.randrange(limit) for limit in limits]
-    True
-    """
-    low, high = int(limits.min()), int(limits.max())
-    bits = high.bit_length()
-    if low < FEW_UNSURE or low.bit_length() != bits:
-        return np.fromiter(_draws_in_turn(limits.tolist()), np.int64, len(limits))
-    words = len(limits) * 2**bits // low * 9 // 8 + FEW_UNSURE
-    drawn = random.Random(0).getrandbits(32 * words)  # noqa: S311 - statistics; NumPy's take long to load
-    values = (np.frombuffer(drawn.to_bytes(4 * words, "little"), "<u4") >> (32 - bits)).astype(np.int64)
-    taken = values < low  # others are passed over, as long as they are below no limit
-    before, more = np.cumsum(taken), 0
-    for place in np.flatnonzero((values >= low) & (values < high)).tolist():
-        turn = int(before[place]) + more
-        taken[place] = turn < len(limits) and values[place] < limits[turn]
-        more += int(taken[place])
-    found = values[taken][: len(limits)]
-    assert len(found) == len(limits)  # a word in two is taken, and there is an eighth more of them
-    return found
-
-
-def _draws_in_turn(limits: Sequence[int]) -> Iterator[int]:
-    """Yield the same, one by one."""
-    bits = random.Random(0).getrandbits  # noqa: S311 - statistics, not secrets
-    for limit in limits:
-        width = limit.bit_length()
-        drawn = bits(width)
-        while drawn >= limit:
-            drawn = bits(width)
-        yield drawn
 
 
 def _evaluated(
