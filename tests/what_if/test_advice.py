@@ -63,7 +63,7 @@ def _after(name: str) -> tuple:
 
 def test_ranked_by_time_and_all_together_is_not_the_sum() -> None:
     """What all changes save is simulated: more than the best alone, and not what they save one by one."""
-    advice = explained("tiling", "v100").advice
+    advice = explained("tiling", "h200").advice
     assert advice is not None
     single = [a for a in advice if a.kind != TOGETHER]
     assert [a.share for a in single] == sorted((a.share for a in single), reverse=True)
@@ -96,7 +96,7 @@ def test_what_a_large_change_leaves_is_less_sure() -> None:
 
 def test_what_may_cost_time_is_not_advised() -> None:
     """The whole interval of what is saved lies above nothing; that of some change that was tried does not."""
-    found = explained("tiling", "v100")
+    found = explained("tiling", "h200")
     assert all(one.saved.low > 0 for one in found.advice or ())
     tried = [Pipeline().predict(change.case).time.value for change in changes(found.case)]
     worth = [time for time in tried if time <= (1 - WORTH) * found.time.value]
