@@ -89,6 +89,7 @@ struct Instruction {
     Stall throttle_stall;  // name of its own wait for its unit
     Stall issue_stall;     // name of the wait behind it for its stall count
 
+    std::int32_t issue_cycles;  // in which its sub-core issues nothing else
     std::int32_t pipe_cycles;
     std::int32_t sm_pipe_cycles;
     std::int32_t tensor_cycles;  // of the tensor pipe, of an instruction that queues there

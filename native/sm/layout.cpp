@@ -30,6 +30,7 @@ constexpr Field kFields[] = {
     FIELD(Instruction, result_stall),
     FIELD(Instruction, throttle_stall),
     FIELD(Instruction, issue_stall),
+    FIELD(Instruction, issue_cycles),
     FIELD(Instruction, pipe_cycles),
     FIELD(Instruction, sm_pipe_cycles),
     FIELD(Instruction, tensor_cycles),

@@ -26,16 +26,17 @@ struct SubCore {
     UnitsFree units_free(const IssueNeeds& needs, const SharedPipes& shared) const {
         const Cycle queue = mio_queue.free() * needs.mio_queue;  // no branch: often mispredicted
         const Cycle free = std::max({pipes.free_for(needs), shared.free_for(needs), queue});
-        const Cycle banks = register_file.ready(needs);
-        return {std::max(free, banks), banks > free};
+        const Cycle dispatch = std::max(register_file.ready(needs), dispatch_free);
+        return {std::max(free, dispatch), dispatch > free};
     }
 
-    // Takes pipes and register banks for an instruction that issues.
+    // Takes pipes, register banks and dispatch for an instruction that issues.
     void take_units(const Instruction& instruction, const IssueNeeds& needs, SharedPipes& shared,
                     Cycle time) {
         pipes.take(needs, instruction.pipe_cycles, time);
         shared.take(needs, instruction.sm_pipe_cycles, time);
         register_file.read(instruction, time);
+        if (instruction.issue_cycles > 1) dispatch_free = time + instruction.issue_cycles;
     }
 
     WarpScheduler scheduler;
@@ -43,6 +44,7 @@ struct SubCore {
     RegisterFile register_file;
     MioQueue mio_queue;
     SubCorePipes pipes;
+    Cycle dispatch_free = 0;
 };
 
 }  // namespace warpwatt::sm

@@ -81,6 +81,14 @@ void a_wait_for_register_banks_is_told_from_one_for_a_pipe() {
     CHECK(core.free(fma).time == 12 && !core.free(fma).register_banks);  // both: the pipe's
 }
 
+void what_issues_for_two_cycles_lets_nothing_issue_beside_it() {
+    Core core;
+    Instruction load = test::plain();
+    load.issue_cycles = 2;
+    core.take(load, 10);
+    CHECK(core.free(test::plain()).time == 12 && core.free(test::plain()).register_banks);
+}
+
 void sub_cores_share_a_pipe_of_the_sm() {
     Core core;
     Instruction barrier = test::plain();
@@ -100,6 +108,7 @@ int main() {
     what_needs_no_pipe_does_not_wait_for_what_needed_none();
     what_passes_the_queue_needs_room_there_and_not_its_pipe();
     a_wait_for_register_banks_is_told_from_one_for_a_pipe();
+    what_issues_for_two_cycles_lets_nothing_issue_beside_it();
     sub_cores_share_a_pipe_of_the_sm();
     return warpwatt::test::failures();
 }

@@ -54,6 +54,7 @@ class Core:
     last: Warp | None = None
     pipes: dict[int, int] = field(default_factory=dict)
     banks: list[int] = field(default_factory=lambda: [0, 0])
+    dispatch: int = 0
     accepted: list[int] = field(default_factory=list)
     address: int = 0
     begun: int = 0
@@ -183,6 +184,7 @@ class Oracle:
             free = max(free, core.accepted[-depth])
         reads = (code.even_bank_reads, code.odd_bank_reads)
         banks = max((core.banks[bank] + n - 3 for bank, n in enumerate(reads) if n), default=0)
+        banks = max(banks, core.dispatch)
         return max(free, banks), banks > free
 
     def issue(self, core: Core, warp: Warp, time: int) -> None:
@@ -198,6 +200,7 @@ class Oracle:
         for bank, reads in enumerate((code.even_bank_reads, code.odd_bank_reads)):
             if reads:
                 core.banks[bank] = max(core.banks[bank], time) + reads
+        core.dispatch = time + code.issue_cycles * (code.issue_cycles > 1)
         if code.operation == Operation.MEMORY:
             self.memory(core, warp, pc, time)
         elif code.operation == Operation.MIO_PIPE:

@@ -48,7 +48,7 @@ def random_instruction(rng: np.random.Generator, rows: Records, at: int) -> None
         row["even_bank_reads"], row["odd_bank_reads"] = rng.integers(0, 4, 2)
     elif kind < 5:
         shared_load(rows, at, int(rng.integers(-1, 6)), float(rng.choice((1.0, 2.0, 4.5))))
-        row["read_barrier"] = rng.integers(-1, 6)
+        row["read_barrier"], row["issue_cycles"] = rng.integers(-1, 6), rng.integers(1, 4)
     elif kind == 5:
         row["operation"] = Operation.BARRIER_SYNC
     elif kind == 6:

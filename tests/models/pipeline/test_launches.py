@@ -96,7 +96,7 @@ def test_two_waves_of_whole_blocks_stand_for_ten(
     monkeypatch.setattr(chip, "BUDGET", 16 * work)
     ten = simulate_launch(launched).cycles
     monkeypatch.setattr(chip, "BUDGET", 1.4 * work)
-    assert simulate_launch(launched).cycles == pytest.approx(ten, rel=0.02)
+    assert simulate_launch(launched).cycles == pytest.approx(ten, rel=0.03)
 
 
 def one_after_another(several: list[WarpStreams]) -> WarpStreams:
@@ -136,7 +136,9 @@ def test_no_unit_works_longer_than_all_the_time(monkeypatch: pytest.MonkeyPatch)
     """The difference of two short simulations alone would give the load-store unit over 100 % here."""
     launched = matmul(A6000, 200, 8000, 6)
     values = {**launched.machine.values, "jump_cycles": 0}
-    launched = replace(launched, machine=replace(launched.machine, values=values))
+    table = launched.table.copy()
+    table["issue_cycles"] = 1
+    launched = replace(launched, machine=replace(launched.machine, values=values), table=table)
     monkeypatch.setattr(chip, "BUDGET", 0.1 * 6 * launched.streams.instructions_per_block)
     monkeypatch.setattr(chip, "SMALLER", 0.6)
     result = simulate_launch(launched)

@@ -124,6 +124,15 @@ def test_three_sources_in_one_bank_cost_cycles() -> None:
         assert simulate(inputs(rows)).counters.cycles == pytest.approx(60 * cycles, abs=3)
 
 
+def test_nothing_issues_beside_what_takes_its_sub_core_for_several_cycles() -> None:
+    """What takes two cycles to issue holds up the other warp of its sub-core, too, as dispatch."""
+    rows = table(60)
+    rows["issue_cycles"][::3] = 2
+    state = simulate(inputs(rows, warps=2, sub_cores=1))
+    assert state.counters.cycles == pytest.approx(2 * 80, abs=2)
+    assert state.stalls[:, Reason.DISPATCH].sum() > 0
+
+
 def test_blocks_follow_one_another_with_their_dispatch() -> None:
     """Four blocks, two at a time, each 100 cycles of dispatch and 40 of work."""
     rows = table(10, stall_count=4)

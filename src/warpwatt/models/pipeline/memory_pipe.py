@@ -98,8 +98,11 @@ def _through_l1(
     l1 = machine.l1_latency + v["global_wide_extra"][wide]
     row["operand_read_latency"] = v["global_load_read"]
     row["traffic"] = Traffic.READ
+    row["issue_cycles"] = v["load_issue_cycles"]
     if memory.access in (Access.STORE, Access.REDUCTION):
         row["operand_read_latency"] = v["global_store_read"] + v["store_wide_extra"][wide]
+    if memory.access is not Access.LOAD:
+        row["issue_cycles"] = 1
     if memory.access is Access.STORE:
         row["traffic"] = Traffic.WRITE
     elif memory.access in (Access.ATOMIC, Access.REDUCTION):

@@ -91,7 +91,7 @@ def _wait_for_constants(row: Records, reads: ConstantReads, machine: Machine) ->
 def empty_table(size: int) -> Records:
     """Return the records of instructions that need nothing."""
     table = np.zeros(size, record_type("Instruction"))
-    table["stall_count"] = 1
+    table["stall_count"] = table["issue_cycles"] = 1
     table["write_barrier"] = table["read_barrier"] = NO_SCOREBOARD
     table["throttle_stall"], table["result_stall"] = Reason.MATH_PIPE_THROTTLE, Reason.SHORT_SCOREBOARD
     table["issue_stall"] = Reason.WAIT
