@@ -79,7 +79,8 @@ void pages_are_made_before_the_first_access() {
     host_of(test, Space::kGlobal, kBuffer + 2 * kPageBytes);
     CHECK(made[2] == 1);
     CHECK(made[1] == 0);
-    CHECK(test.read<std::uint32_t>(test.buffer.data() + 2 * kPageBytes) == split_mix(0, 2 * kPageBytes / 4) >> 57);
+    CHECK(test.read<std::uint32_t>(test.buffer.data() + 2 * kPageBytes) ==
+          split_mix(0, 2 * kPageBytes / 4) >> 57);
     touch_pages(test.machine, kBufferSlot, kPageBytes - 4, 8);
     CHECK(made[0] == 1 && made[1] == 1 && made[3] == 0);
 }
