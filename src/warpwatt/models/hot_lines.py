@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Access
 from warpwatt.models.memo import at_any_clock
-from warpwatt.models.roofs import (
-    L2_CLOCK_SHARE,
-    SECTOR_BYTES,
-    SLICE_BYTES,
-    Roof,
-    atomics_roof,
-    l2_bandwidth,
-)
+from warpwatt.models.roofs import L2_CLOCK_SHARE, SLICE_BYTES, Roof, atomics_roof, l2_slices
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case
@@ -41,7 +34,7 @@ def stores_roof(case: Case) -> Roof:
 def _cycles(case: Case) -> tuple[float, ...]:
     execution = case.workload.execution
     cycles = [0.0] * len(execution.counts)
-    every = l2_bandwidth(case)[0] / case.clocks.sm / SECTOR_BYTES  # each moves a sector per clock
+    every = l2_slices(case)
     slices: dict[str, float] = {}
     for growth in execution.reuse.growths if execution.reuse else ():
         if growth.written and not growth.private:

@@ -218,14 +218,18 @@ def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane:
     return max(1.0, pattern.footprint / (SECTOR_BYTES if one_each else max(1, bytes_per_lane)))
 
 
+def l2_slices(case: Case) -> float:
+    """Return how many slices L2 has: each moves a sector per clock."""
+    return l2_bandwidth(case)[0] / case.clocks.sm / SECTOR_BYTES
+
+
 def _slices(case: Case, pattern: AccessPattern) -> float:
     """Return how many slices of L2 take an atomic's sectors, each as many as the busiest one.
 
     What it reaches fills them: a rest in one more relieves no other.
     """
     assert pattern.footprint is not None
-    every = l2_bandwidth(case)[0] / case.clocks.sm / SECTOR_BYTES  # each moves a sector per clock
-    evenly = max(1.0, min(every, pattern.footprint // SLICE_BYTES))
+    evenly = max(1.0, min(l2_slices(case), pattern.footprint // SLICE_BYTES))
     return min(evenly, 1.0 / pattern.busiest) if pattern.busiest else evenly
 
 
