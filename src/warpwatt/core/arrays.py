@@ -1,4 +1,4 @@
-"""What NumPy does too, without what it loads for it."""
+"""What NumPy does too, without what it loads for it, and places spread evenly."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import ArrayLike, NDArray
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples modulo 1 fill every interval evenly, however many are taken, in no step that grids have."""
 
 
 def unique(values: ArrayLike) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import GOLDEN
 from warpwatt.core.launch import Dim3
 from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 
@@ -34,7 +35,6 @@ WITH_NEIGHBOURS = 4
 """How many of them bring their neighbours."""
 FURTHER = 64
 """Blocks of the inside that are drawn besides, where those drawn before differ."""
-GOLDEN = (5**0.5 - 1) / 2
 _SEED = 0
 
 Place = tuple[int, int, int]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arrays import unique
+from warpwatt.core.arrays import GOLDEN, unique
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import WARP_SIZE, Dim3, Launch
 from warpwatt.program.alike_blocks import alike_blocks
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 FEW, MANY = 8192, 131_072
 """Blocks looked at; the second where the first leave the work of the grid uncertain by :data:`UNCERTAIN`."""
 UNCERTAIN = 0.02
-GOLDEN = (5**0.5 - 1) / 2
-"""Its multiples modulo 1 fall everywhere in slices, in no step that blocks which work may have."""
 ENDS = 1024
 """Blocks looked at one by one at either end of a large grid: work often fills its beginning only."""
 WARPS = 3

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arrays import unique
+from warpwatt.core.arrays import GOLDEN, unique
 from warpwatt.core.reuse import Lag
 from warpwatt.native import ADDRESS, INT, addresses, function
 
@@ -34,7 +34,6 @@ CANDIDATES = 12
 """Lags kept along x, as many of those that reach back in y, and in z: the most frequent."""
 MOST_ENDS = 8
 """Lags along an axis for which blocks at its ends are told apart."""
-GOLDEN = (5**0.5 - 1) / 2
 FRACTIONS = 1 << 10
 """Parts of a sector that overlaps are rounded to."""
 SAME = 0.5

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import GOLDEN
 from warpwatt.core.blocks import BlockClasses
 from warpwatt.core.execution import AccessPattern
 from warpwatt.core.program import Program
@@ -41,8 +42,6 @@ is in what is drawn through them (13 kernels whose loops are cut, beside whole s
 TRACED = 0.6
 """Share of a block's work in the streams below which they stand for its beginning only."""
 
-GOLDEN = (5**0.5 - 1) / 2
-"""Its multiples modulo 1 fill every interval evenly, however many are taken."""
 IN_PART = 1.2
 """Work of a block over that in the streams from which on blocks were traced in part."""
 FEWEST_TRIPS, REPEATING = 3, 0.8
