@@ -13,15 +13,19 @@ from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Flow, Level
 from warpwatt.emulate.analysis import PTX_INSTEAD, analyse_launch
+from warpwatt.emulate.missing import complete
 from warpwatt.emulate.workload import STAND_IN
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import find
 from warpwatt.models.registry import DEFAULT_TIME
+from warpwatt.program.binding import bind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warpwatt.core.execution import Execution
     from warpwatt.core.program import Kernel
+    from warpwatt.program.binding import BoundLaunch
 
 pytestmark = pytest.mark.toolchain
 LAUNCH = Launch(Dim3(8), Dim3(128), arguments={"x": Buffer(DType.F32, (1024,))})
@@ -100,3 +104,32 @@ def test_what_decides_a_branch_may_not_be_left_out(tmp_path: Path):
     file.write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }")
     with pytest.raises(ArgumentError, match="'n'"):
         analyse_launch(load_kernel(file, "sm_90"), replace(LAUNCH, arguments={}))
+
+
+def test_what_the_program_never_names_needs_no_analysis(tmp_path: Path):
+    """A parameter that nobody reads is any number; one that is read, if only to be stored, is looked into."""
+    file = tmp_path / "k.cu"
+    file.write_text("__global__ void k(float* x, float* unread, float value) { x[threadIdx.x] = value; }")
+    program = load_kernel(file, "sm_90").ptx
+    assert program is not None
+
+    def counted() -> Execution:
+        raise NotImplementedError
+
+    def left_out(*names: str) -> BoundLaunch:
+        given: dict[str, Argument] = {
+            "x": Buffer(DType.F32, (128,)),
+            "unread": Buffer(DType.F32, (128,)),
+            "value": Scalar(1.0),
+        }
+        some = {name: value for name, value in given.items() if name not in names}
+        return bind(program, replace(LAUNCH, arguments=some))
+
+    launch, assumptions = complete(left_out("unread"), counted)
+    assert launch.arguments["unread"] == Scalar(1)
+    assert [a.message for a in assumptions] == [
+        "unread is not given: 1 is taken; no branch and no address depends on it"
+    ]
+    for names in (("x",), ("value",), ("unread", "value")):
+        with pytest.raises(NotImplementedError):
+            complete(left_out(*names), counted)

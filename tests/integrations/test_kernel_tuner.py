@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 
 from warpwatt.choose.ranking import Candidate
-from warpwatt.core.errors import InputError, UnknownGpuError, UsageError, WarpWattError
-from warpwatt.integrations.kernel_tuner import Pruner, describe_argument
+from warpwatt.core.errors import InputError, LaunchError, UnknownGpuError, UsageError, WarpWattError
+from warpwatt.integrations.kernel_tuner import Guided, Pruner, describe_argument
 
 tune_kernel = pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed").tune_kernel
 pytestmark = pytest.mark.toolchain
@@ -33,7 +35,7 @@ __global__ void pairs(float* out, const float* in, int n) {
 ARGUMENTS = [np.zeros(N, np.float32), np.arange(N, dtype=np.float32), np.int32(N)]
 
 
-def measured(chosen: dict[str, int]) -> float:
+def measured(chosen: Mapping[str, Any]) -> float:
     """Milliseconds that somebody might have measured."""
     return 1.0 + 32 / chosen["block_size_x"] + chosen["PAD"] / 1000 - chosen["tile_size"] / 100
 
@@ -149,3 +151,42 @@ def test_arguments(tmp_path):
     assert describe_argument("n", np.float64(0.5), tmp_path) == 0.5
     with pytest.raises(InputError, match="complex"):
         describe_argument("z", np.ones(2, np.complex64), tmp_path)
+
+
+def test_predicted_and_run_in_turn(cache):
+    """With a budget of two runs the best of the first predictions runs first; without one, all run."""
+    guided = Guided(predictor=guess)
+    run = tuned(cache, guided, strategy_options={"max_fevals": 2})
+    assert len(run) == 2
+    assert len(guided.predicted) < 12
+    predicted = [measured(one.parameters) for one in guided.predicted[:8]]
+    assert measured(dict(zip(SPACE, run[0], strict=True))) == min(predicted)
+    assert sorted(tuned(cache, Guided(predictor=guess))) == sorted(itertools.product(*SPACE.values()))
+
+
+def test_what_cannot_be_launched_never_runs_in_turn(cache):
+    def refusing(chosen):
+        if chosen["PAD"] == 50000:
+            raise LaunchError("too much shared memory")
+        if chosen["PAD"] == 9000:
+            raise InputError("not this one")
+        return guess(chosen)
+
+    run = tuned(cache, Guided(predictor=refusing))
+    assert [padding for _, _, padding in run] == [0] * 4 + [9000] * 4
+
+
+def test_configurations_are_one_source_with_macros(cache, monkeypatch):
+    """What Kernel Tuner writes before the source are macros of one source, so that NVRTC may compile it."""
+    seen = []
+
+    def predicting(source, **options):
+        seen.append((source.data, options["define"], options["configurations"]))
+        raise InputError("enough")
+
+    monkeypatch.setattr("warpwatt.integrations.kernel_tuner.predict", predicting)
+    with pytest.raises(WarpWattError, match="could be predicted"):
+        tuned(cache, Guided("a100"))
+    assert {data for data, _, _ in seen} == {KERNEL.encode()}
+    assert len({define["PAD"] + define["tile_size"] + define["block_size_x"] for _, define, _ in seen}) == 12
+    assert {count for *_, count in seen} == {12}

@@ -5,7 +5,8 @@ FOLDER --ktt FOLDER`` from the repository root (folders and names of searches as
 ``validation/timing/tuned.py``). Every prediction is a line of the journal: a run that was stopped goes on
 where it was, ``--page`` writes ``docs/validation/tuning_time.md`` of what there is. Configurations are
 compiled as one of many is (NVRTC where its machine code is nvcc's); CPU seconds are those of the process and
-of compilers.
+of compilers. ``--compiling N`` adds what compiling alone took for N of them; ``WARPWATT_CACHE_DIR`` should
+name an empty folder, so that nothing is compiled already.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import os
 import resource
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +27,10 @@ from validation.timing.searches import SEARCHES
 from validation.timing.tuning import SAMPLE, sampled
 from warpwatt.compose import predict
 from warpwatt.core.errors import WarpWattError
-from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.configurations import COMPARED
+from warpwatt.frontend.load import entries, load_kernel
 from warpwatt.frontend.options import CompileOptions, Compiler
+from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find
 
 if TYPE_CHECKING:
@@ -46,24 +50,46 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--hub", type=Path, default=ROOT.parent / "fetched" / "benchmark_hub")
     parser.add_argument("--ktt", type=Path, default=ROOT.parent / "fetched" / "ktt")
+    parser.add_argument("--compiling", type=int, default=0, metavar="N")
     parser.add_argument("--page", action="store_true", help="write the page from what there is")
     options = parser.parse_args(list(arguments))
     checkouts = {"hub": options.hub, "ktt": options.ktt}
     if not options.page:
         for search in (s for s in SEARCHES if s.file in options.search):
             runs, _ = sampled(search, options.data, checkouts[search.checkout], options.count)
+            if options.compiling:
+                for seconds in _compiling(runs[: COMPARED + 1 + options.compiling])[COMPARED + 1 :]:
+                    _add(options.journal, {"search": search.file, "compiling": seconds})
+                continue
             known = {
-                line["configuration"] for line in _lines(options.journal) if line["search"] == search.file
+                line.get("configuration") for line in _lines(options.journal) if line["search"] == search.file
             }
             for run in runs:
                 if run.configuration not in known:
-                    with options.journal.open("a") as journal:
-                        journal.write(json.dumps(_line(search.file, run)) + "\n")
+                    _add(options.journal, _line(search.file, run))
     PAGE.write_text(page(_lines(options.journal)))
 
 
 def _lines(journal: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+
+
+def _add(journal: Path, line: dict[str, Any]) -> None:
+    with journal.open("a") as out:
+        out.write(json.dumps(line) + "\n")
+
+
+def _compiling(runs: Sequence[Measured]) -> list[float]:
+    """Return the CPU seconds of compiling each: the first are compiled twice, to compare compilers."""
+    found = []
+    for run in runs:
+        code, begun = run.code, _processor_seconds()
+        source = read_source(str(code.source))
+        options = CompileOptions(defines=code.defines, toolkit=code.toolkit, compiler=Compiler.CONFIGURATION)
+        with suppress(WarpWattError):
+            entries(source, find(run.gpu).target, options)
+        found.append(_processor_seconds() - begun)
+    return found
 
 
 def _line(search: str, run: Measured) -> dict[str, Any]:

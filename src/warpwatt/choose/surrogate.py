@@ -33,14 +33,16 @@ class Surrogate:
 
     def __init__(self, space: Sequence[Mapping[str, object]]) -> None:
         self._places = _places(space)
-        self._seen: list[int] = []
-        self._logarithms: list[float] = []
+        self._logarithms: dict[int, float] = {}
         self._lengths = np.full(self._places.shape[1], FIRST_LENGTH)
 
     def see(self, number: int, value: float) -> None:
         """Take what was predicted of the configuration with a number in the space; positive."""
-        self._seen.append(number)
-        self._logarithms.append(math.log(value))
+        self._logarithms[number] = math.log(value)
+
+    def see_only(self, values: Mapping[int, float]) -> None:
+        """Take what is known of configurations by number in place of all that was taken before."""
+        self._logarithms = {number: math.log(value) for number, value in values.items()}
 
     def expected_improvement(self) -> NDArray[np.float64]:
         """Return by how much each configuration is expected to beat the best one, in a scale of its own.
@@ -52,9 +54,9 @@ class Surrogate:
         >>> bool(better[1] > better[0]), bool(better[3] > better[1])
         (True, True)
         """
-        values = np.array(self._logarithms)
+        values = np.array(list(self._logarithms.values()))
         values = (values - values.mean()) / (values.std() or 1.0)
-        known = self._places[self._seen]
+        known = self._places[list(self._logarithms)]
         self._choose_lengths(known, values)
         lower = _cholesky(known, self._lengths)
         explained = np.linalg.solve(lower, _alike(known, self._places, self._lengths))

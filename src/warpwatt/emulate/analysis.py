@@ -157,7 +157,7 @@ def _complete(analysis: LaunchAnalysis) -> tuple[Launch, tuple[Assumption, ...]]
     if analysis.program.level is not Level.PTX or not analysis.bound.missing:
         return analysis.launch, ()
     try:
-        return complete(analysis.bound, analysis.counted)
+        return complete(analysis.bound, lambda: analysis.counted)
     except ArgumentError:  # a number is missing: the emulator lists everything that is
         return analysis.launch, ()
 

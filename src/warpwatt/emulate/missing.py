@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Instruction
-from warpwatt.program.binding import display_name
+from warpwatt.program.binding import display_name, names_in
 
 if TYPE_CHECKING:
     from warpwatt.program.binding import BoundLaunch
@@ -22,18 +22,21 @@ SPREAD = 0.05
 Where its contents decide what threads do, that is an assumption of its own."""
 
 
-def complete(bound: BoundLaunch, counted: Execution) -> tuple[Launch, tuple[Assumption, ...]]:
+def complete(bound: BoundLaunch, count: Callable[[], Execution]) -> tuple[Launch, tuple[Assumption, ...]]:
     """Return the launch with everything it leaves out, and what that takes for granted.
 
-    ``counted`` is the static analysis of the launch: it shows which parameters memory is accessed through,
+    ``count`` is the static analysis of the launch: it shows which parameters memory is accessed through,
     and as what. It ends with an error where a branch or address depends on a number that is left out; so
-    the numbers that are still missing decide nothing.
+    the numbers that are still missing decide nothing. What the program does not even name needs no analysis.
     """
-    launch = bound.launch
+    launch, missing = bound.launch, bound.missing
+    named = names_in(bound.program)
+    counted = count() if any(p.name.partition("+")[0] in named for _, p in missing) else None
     buffers, numbers = {}, {}
-    for index, parameter in bound.missing:
+    for index, parameter in missing:
         name = display_name(parameter, index)
-        kinds = tuple(_elements(counted, parameter.source_name or parameter.name))
+        accessed = parameter.source_name or parameter.name
+        kinds = () if counted is None else tuple(_elements(counted, accessed))
         if kinds:
             buffers[name] = Buffer(kinds[0], (ASSUMED_BYTES // kinds[0].size,), assumed_fill=True)
         elif not parameter.pointer:

@@ -3,10 +3,14 @@
 ::
 
     from kernel_tuner import tune_kernel
-    from warpwatt.integrations.kernel_tuner import Pruner
+    from warpwatt.integrations.kernel_tuner import Guided
 
-    pruner = Pruner("a100", keep=0.05, report="pruned.csv")
-    results, env = tune_kernel("convolution_kernel", "convolution.cu", size, args, params, strategy=pruner)
+    results, env = tune_kernel(
+        "convolution_kernel", "convolution.cu", size, args, params,
+        strategy=Guided("a100"), strategy_options={"max_fevals": 25},
+    )
+
+:class:`Guided` predicts and runs in turn; :class:`Pruner` predicts all and then runs the best.
 
 Sources, macros, sizes and arguments are those that Kernel Tuner itself would compile and launch. Nothing runs
 on a GPU until the ranking is made; in simulation mode nothing ever does.
@@ -14,6 +18,7 @@ on a GPU until the ranking is made; in simulation mode nothing ever does.
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +32,7 @@ from rich.progress import track
 
 from warpwatt.api import predict
 from warpwatt.choose.ranking import Candidate, Ranking, rank
+from warpwatt.choose.turns import predict_and_run
 from warpwatt.core.errors import InputError, ToolchainError, UsageError, WarpWattError
 from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.compiled import Source
@@ -47,7 +53,101 @@ LARGEST_FILE = 2**28
 """Bytes of an argument whose contents are looked at; a larger one is taken to hold random numbers."""
 
 
-class Pruner:
+class _Strategy:
+    """A strategy of Kernel Tuner's that predicts; what it is asked for."""
+
+    def __init__(
+        self,
+        gpu: str | None,
+        objective: str | None,
+        args: Mapping[str, object] | None,
+        predictor: Predictor | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.gpu, self.objective, self.args, self.predictor = gpu, objective, args, predictor
+        self.options: Options = options  # type: ignore[assignment] # its keys are checked by predict
+
+    def _objective(self, tuning_options: Any) -> str:
+        if self.objective is not None:
+            return self.objective
+        wanted = " ".join(map(str, np.atleast_1d(tuning_options.objective))).lower()
+        return "energy" if "energy" in wanted or "joule" in wanted else "time"
+
+    def _predicting(self, runner: Any, folder: Path, configurations: int) -> Predictor:
+        """Return what predicts each of so many configurations."""
+        if self.predictor is not None:
+            return self.predictor
+        gpu = find(self.gpu or str(runner.get_device_info().name)).name
+        options: Options = {**self.options, "configurations": configurations}
+        return KernelTunerKernel(runner, gpu, folder, self.args, options)
+
+
+class Guided(_Strategy):
+    """A strategy of Kernel Tuner's that predicts a configuration and runs one in turn.
+
+    Predicted is what promises most by all that is known, run is the best prediction that has not run. It
+    ends with Kernel Tuner's own ``max_fevals`` or ``time_limit``, or when all has run.
+
+    Parameters
+    ----------
+    gpu
+        For which GPU; None: the one that Kernel Tuner runs on.
+    objective
+        ``time``, ``energy`` or ``edp``; None: energy where Kernel Tuner's own objective names it, else time.
+    args, predictor, options
+        As :class:`Pruner` has them.
+
+    Attributes
+    ----------
+    predicted
+        What was said of each configuration that was predicted, in that order, after tuning.
+    """
+
+    def __init__(
+        self,
+        gpu: str | None = None,
+        *,
+        objective: str | None = None,
+        args: Mapping[str, object] | None = None,
+        predictor: Predictor | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(gpu, objective, args, predictor, options)
+        self.predicted: list[Candidate] = []
+
+    def tune(self, searchspace: Any, runner: Any, tuning_options: Any) -> list[dict[str, Any]]:
+        """Predict and run in turn (Kernel Tuner's protocol of a strategy).
+
+        Raises
+        ------
+        UnknownGpuError
+            If no GPU of that name is known.
+        WarpWattError
+            If no configuration can be predicted.
+        """
+        space = _configurations(searchspace, tuning_options)
+        objective, cost = self._objective(tuning_options), _cost(searchspace, runner, tuning_options)
+        self.predicted = []
+
+        def told(parameters: Parameters) -> float | None:
+            self.predicted.append(found := _candidate(parameters, predictor))
+            if len(self.predicted) in (TRIED, len(space)):
+                _require_predictions(self.predicted)
+            value = found.objective(objective)
+            return value if found.impossible or value < math.inf else None
+
+        def run(parameters: Parameters) -> float | None:
+            value = float(np.ravel(cost(tuple(parameters.values()), check_restrictions=False))[0])
+            return value if value < cost.invalid_return_value else None
+
+        with tempfile.TemporaryDirectory(prefix="warpwatt-") as folder:
+            predictor = self._predicting(runner, Path(folder), len(space))
+            _until_stopped(lambda: predict_and_run(space, told, run), tuning_options)
+        results: list[dict[str, Any]] = cost.results
+        return results
+
+
+class Pruner(_Strategy):
     """A strategy of Kernel Tuner's that predicts every configuration and runs the promising ones.
 
     Parameters
@@ -93,13 +193,11 @@ class Pruner:
         quiet: bool = False,
         **options: Any,
     ) -> None:
-        self.gpu = gpu
-        self.keep, self.within, self.objective = keep, within, objective
+        super().__init__(gpu, objective, args, predictor, options)
+        self.keep, self.within = keep, within
         self.then = then
         self.report = None if report is None else Path(report)
-        self.predictor, self.quiet = predictor, quiet
-        self.args = args
-        self.options: Options = options  # type: ignore[assignment] # its keys are checked by predict
+        self.quiet = quiet
         self.ranking: Ranking | None = None
         rank([], self.objective or "time", keep=keep, within=within)  # refuses what is out of range
 
@@ -113,13 +211,12 @@ class Pruner:
         WarpWattError
             If no configuration can be predicted, or the report cannot be written.
         """
-        names = list(tuning_options.tune_params)
-        configurations = searchspace.sorted_list()
+        configurations = _configurations(searchspace, tuning_options)
         with tempfile.TemporaryDirectory(prefix="warpwatt-") as folder:
-            predictor = self.predictor or self._predictor(runner, Path(folder))
+            predictor = self._predicting(runner, Path(folder), len(configurations))
             found: list[Candidate] = []
             for chosen in self._with_progress(configurations):
-                found.append(_candidate(dict(zip(names, chosen, strict=True)), predictor))
+                found.append(_candidate(chosen, predictor))
                 if len(found) in (TRIED, len(configurations)):
                     _require_predictions(found)
         self.ranking = rank(found, self._objective(tuning_options), keep=self.keep, within=self.within)
@@ -130,27 +227,17 @@ class Pruner:
         kept = [tuple(candidate.parameters.values()) for candidate in self.ranking.kept]
         return self._run(kept, searchspace, runner, tuning_options)
 
-    def _with_progress(self, configurations: Sequence[Any]) -> Iterator[Any]:
+    def _with_progress(self, configurations: Sequence[Parameters]) -> Iterator[Parameters]:
         """Yield the configurations behind a progress bar, where a terminal can show one."""
         console = Console(file=sys.stderr)
         hidden = self.quiet or not console.is_terminal
         yield from track(configurations, "predicting", console=console, disable=hidden, transient=True)
 
-    def _objective(self, tuning_options: Any) -> str:
-        if self.objective is not None:
-            return self.objective
-        wanted = " ".join(map(str, np.atleast_1d(tuning_options.objective))).lower()
-        return "energy" if "energy" in wanted or "joule" in wanted else "time"
-
-    def _predictor(self, runner: Any, folder: Path) -> Predictor:
-        gpu = find(self.gpu or str(runner.get_device_info().name)).name
-        return KernelTunerKernel(runner, gpu, folder, self.args, self.options)
-
     def _run(
         self, kept: Sequence[tuple[Any, ...]], searchspace: Any, runner: Any, tuning_options: Any
     ) -> list[dict[str, Any]]:
         """Run configurations in this order, or let the strategy that was asked for search among them."""
-        common, space, interface, util = _package()
+        _, space, interface, _ = _package()
         if self.then is not None:
             strategy = interface.strategy_map.get(self.then) if isinstance(self.then, str) else self.then
             if strategy is None:
@@ -159,13 +246,8 @@ class Pruner:
             left = _restrict(kept, searchspace, space)
             found: list[dict[str, Any]] = strategy.tune(left, runner, tuning_options)
             return found
-        tuning_options.strategy_options = tuning_options.strategy_options or {}
-        cost = common.CostFunc(searchspace, tuning_options, runner, scaling=False, snap=False)
-        try:
-            cost.eval_all(kept, check_restrictions=False)
-        except util.StopCriterionReached as reason:
-            if tuning_options.verbose:
-                print(reason)  # noqa: T201 - as Kernel Tuner's own strategies do
+        cost = _cost(searchspace, runner, tuning_options)
+        _until_stopped(lambda: cost.eval_all(kept, check_restrictions=False), tuning_options)
         results: list[dict[str, Any]] = cost.results
         return results
 
@@ -202,13 +284,19 @@ class KernelTunerKernel:
         name, text, files = own.prepare_list_of_files(
             kernel.kernel_name, dict(parameters), grid, block, kernel.block_size_names
         )
+        macros, source = split_macros(text)
+        asked: Options = {
+            **self.options,
+            "gpu": self.gpu,
+            "kernel": name,
+            "grid": grid,
+            "block": block,
+            "define": {**self.options.get("define", {}), **macros},
+            "shared": _shared(kernel.smem_args, dict(parameters), util),
+            "args": self._arguments(kernel),
+        }
         try:
-            return predict(
-                Source("kernel.cu", text.encode()),
-                **{**self.options, "gpu": self.gpu, "kernel": name, "grid": grid, "block": block},
-                shared=_shared(kernel.smem_args, dict(parameters), util),
-                args=self._arguments(kernel),
-            )
+            return predict(Source("kernel.cu", source.encode()), **asked)
         finally:
             for file in files.values():
                 Path(file).unlink(missing_ok=True)
@@ -222,6 +310,21 @@ class KernelTunerKernel:
             for name, value in {**given, **(kernel.cmem_args or {})}.items():
                 self._described[name] = describe_argument(name, value, self.folder)
         return self._described
+
+
+def split_macros(text: str) -> tuple[dict[str, str], str]:
+    r"""Return the macros that Kernel Tuner has put before a source, and the source as it was.
+
+    What it puts there besides, constants for loops to be unrolled by, stays where it is.
+
+    >>> split_macros("#define tile 4\n#define n (2 * tile)\n#line 1\n__global__ void k() {}")
+    ({'tile': '4', 'n': '(2 * tile)'}, '__global__ void k() {}')
+    """
+    head, line, source = text.partition("#line 1\n")
+    words = [one.split(" ", 2) for one in head.splitlines()]
+    if not line or any(len(one) != 3 or one[0] != "#define" or one[2].endswith("\\") for one in words):
+        return {}, text
+    return {name: value for _, name, value in words}, source
 
 
 def describe_argument(name: str, value: Any, folder: Path) -> object:
@@ -248,6 +351,26 @@ def describe_argument(name: str, value: Any, folder: Path) -> object:
     file = folder / f"{name}.npy"
     np.save(file, value)
     return f"{shape}:{file}"
+
+
+def _configurations(searchspace: Any, tuning_options: Any) -> list[dict[str, Any]]:
+    names = list(tuning_options.tune_params)
+    return [dict(zip(names, chosen, strict=True)) for chosen in searchspace.sorted_list()]
+
+
+def _cost(searchspace: Any, runner: Any, tuning_options: Any) -> Any:
+    """Return Kernel Tuner's function that runs a configuration, which keeps the results."""
+    tuning_options.strategy_options = tuning_options.strategy_options or {}
+    return _package()[0].CostFunc(searchspace, tuning_options, runner, scaling=False, snap=False)
+
+
+def _until_stopped(run: Callable[[], object], tuning_options: Any) -> None:
+    """Run what Kernel Tuner's budget may stop."""
+    try:
+        run()
+    except _package()[3].StopCriterionReached as reason:
+        if tuning_options.verbose:
+            print(reason)  # noqa: T201 - as Kernel Tuner's own strategies do
 
 
 def _candidate(parameters: Parameters, predictor: Predictor) -> Candidate:

@@ -240,6 +240,13 @@ def parameter_reads(program: Program, name: str) -> Iterator[tuple[int, tuple[st
                 yield from ((operand.offset + size * k, (kind[0], size)) for k in range(count))
 
 
+def names_in(program: Program) -> frozenset[str]:
+    """Return the names of variables and parameters that instructions of PTX load from or take the address of."""
+    operands = (operand for instruction in program.instructions for operand in instruction.operands)
+    bases = (operand.base if isinstance(operand, Address) else operand for operand in operands)
+    return frozenset(base.name for base in bases if isinstance(base, Symbol))
+
+
 def _buffer_name(program: Program, key: str) -> str:
     name, _, offset = key.rpartition("+")
     for index, parameter in enumerate(program.parameters):
