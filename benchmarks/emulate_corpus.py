@@ -1,6 +1,6 @@
 """Print how long the emulator takes for every launch of the corpus, by its machine code for sm_90.
 
-``python -m benchmarks.emulate_corpus [PROGRAM...]`` times :func:`warpwatt.emulate.analysis.execute` in
+``python -m benchmarks.emulate_corpus [PROGRAM...]`` times :func:`warpwatt.emulate.first_execution.execute` in
 process time (one thread). Lifting and slicing the kernel, writing its steps or compiling them,
 which a process does once per kernel, are timed apart. Wanted: 95 % of launches under 0.3 s.
 """
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.analysis import execute
 from warpwatt.emulate.emulation import prepared
+from warpwatt.emulate.first_execution import execute
 from warpwatt.emulate.native.engine import translate
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel

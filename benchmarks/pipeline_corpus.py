@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.analysis import execute
 from warpwatt.emulate.emulation import prepared
+from warpwatt.emulate.first_execution import execute
 from warpwatt.emulate.native.engine import translate
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel

@@ -26,7 +26,7 @@ from warpwatt.core.program import Kernel, Level, Unknown
 from warpwatt.core.progress import step
 from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analyse_launch
-from warpwatt.emulate.undecided import narrowing
+from warpwatt.emulate.narrowing import narrowing
 from warpwatt.emulate.workload import check_known, workload
 from warpwatt.frontend.pointer_types import mismatches
 from warpwatt.gpus import check_launch, default_clocks, find

@@ -7,7 +7,7 @@ from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultErr
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Program, Resources
 from warpwatt.emulate import emulation
-from warpwatt.emulate.analysis import execute
+from warpwatt.emulate.first_execution import execute
 from warpwatt.emulate.run import Limits
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import find

@@ -10,8 +10,9 @@ import pytest
 from tests.emulate.test_execution import HEAD, program
 from warpwatt.core.arguments import Buffer, DType, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.emulate.analysis import analyse_launch, execute
+from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.decisions import CONTROL_SPREAD
+from warpwatt.emulate.first_execution import execute
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.slow_paths import table
 from warpwatt.emulate.steering import data_dependence

@@ -7,7 +7,7 @@ import pytest
 from warpwatt.compose import predict
 from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.emulate.analysis import execute
+from warpwatt.emulate.first_execution import execute
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions

@@ -11,7 +11,7 @@ from validation.counters.ours import COUNTERS, GLOBAL, READ
 from warpwatt.core.arguments import Buffer
 from warpwatt.core.errors import InputError, MemoryFaultError, WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.analysis import execute
+from warpwatt.emulate.first_execution import execute
 from warpwatt.emulate.run import Limits
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel

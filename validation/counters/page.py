@@ -40,8 +40,8 @@ PROTOCOL = """\
 Written by `python -m validation.counters.compare_all` on {date} at commit {commit}; do not edit.
 
 Predicted over measured, for launches whose counters are public and whose kernels' sources are. **Ours** is
-emulation of sampled blocks (`emulate.analysis.execute`) and the caches (`emulate.workload`). No constant
-was fitted to these counters. Two rules were mended because they disagreed with them, after the
+emulation of sampled blocks (`emulate.first_execution.execute`) and the caches (`emulate.workload`). No
+constant was fitted to these counters. Two rules were mended because they disagreed with them, after the
 documentation was found: wide shared accesses by pairs of lanes, and loads that bypass L1 on Kepler, Maxwell
 and most of Pascal. A third, what `gld_transactions` counts on Maxwell and Pascal, is documented nowhere and
 was read off the data.

@@ -1,20 +1,19 @@
-"""Where nothing tells what a launch does: refusals that name what would, and what narrows a wide interval."""
+"""Where nothing tells what a launch does: refusals that name what would."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from warpwatt.core.errors import ArgumentError, UndecidedError
-from warpwatt.core.execution import Assumption, Execution
+from warpwatt.core.execution import Execution
 from warpwatt.core.program import Program
+from warpwatt.emulate.narrowing import WIDE
 from warpwatt.native.demangle import demangle
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.counting import UNKNOWN_CALL, unknown_trips
 from warpwatt.program.loops import loop_lines, natural_loops
 
-WIDE = 10.0
-"""Ends of an interval further apart than this factor name what would narrow it."""
 _BOTH_TAILS = 2 * 1.2816
 """Standard deviations between the 10 % and the 90 % quantile of a normal distribution."""
 
@@ -104,18 +103,3 @@ def require_narrow(found: Execution, reason: str) -> Execution:
         f"what the kernel does is not known: {reason}; {'; '.join(taken)}",
         hint="choose a GPU whose machine code needs none of these instructions (--gpu)",
     )
-
-
-def narrowing(low: float, high: float, assumptions: Sequence[Assumption]) -> tuple[str, ...]:
-    """Return a warning that names the one thing that would narrow a wide interval most, if it is wide.
-
-    >>> narrowing(1.0, 20.0, [Assumption("the loop is long", "loop", 1.0, fix="--loop 3=COUNT")])
-    ('the ends of the interval are a factor of 20 apart: --loop 3=COUNT would narrow it most',)
-    >>> narrowing(1.0, 2.0, [])
-    ()
-    """
-    told = [a for a in assumptions if a.fix and a.spread > 0]
-    if high <= WIDE * low or not told:
-        return ()
-    fix = max(told, key=lambda a: a.spread).fix
-    return (f"the ends of the interval are a factor of {high / low:.0f} apart: {fix} would narrow it most",)

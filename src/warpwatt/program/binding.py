@@ -241,7 +241,7 @@ def parameter_reads(program: Program, name: str) -> Iterator[tuple[int, tuple[st
 
 
 def names_in(program: Program) -> frozenset[str]:
-    """Return the names of variables and parameters that instructions of PTX load from or take the address of."""
+    """Return the names of variables and parameters that PTX loads from or takes the address of."""
     operands = (operand for instruction in program.instructions for operand in instruction.operands)
     bases = (operand.base if isinstance(operand, Address) else operand for operand in operands)
     return frozenset(base.name for base in bases if isinstance(base, Symbol))

@@ -11,8 +11,8 @@ from warpwatt.core.case import Case
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Kernel, Resources
 from warpwatt.core.reuse import BYPASS, READ, WRITE, LineStream
-from warpwatt.emulate.analysis import execute
 from warpwatt.emulate.caches.stream import busiest_piece
+from warpwatt.emulate.first_execution import execute
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
 from warpwatt.isa.ptx import lower, parse

@@ -16,7 +16,7 @@ import pytest
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Access, Flow, Space
-from warpwatt.emulate.analysis import execute
+from warpwatt.emulate.first_execution import execute
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.load import load
 from warpwatt.isa import ptx
