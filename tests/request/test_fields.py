@@ -26,7 +26,7 @@ def test_a_value_of_a_group_holds_its_fields(group):
 
 
 def test_python_takes_a_keyword_for_every_key():
-    beside = {"gpu", "advice", "machine_code", "notify"}
+    beside = {"gpu", "advice", "machine_code", "notify", "configurations"}
     also = {"unknown", "profile"}
     assert set(api.Options.__annotations__) - beside == {*keys(*Group), *also}
     assert get_type_hints(api.Options)["toolkit"] is str
