@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from warpwatt.choose.turns import FIRST, predict_and_run
 
-EVENTS = st.lists(st.one_of(st.none(), st.just(math.inf), st.floats(1e-6, 1.0)), min_size=1, max_size=30)
+EVENTS = st.lists(st.one_of(st.none(), st.just(math.inf), st.floats(1e-6, 1.0)), max_size=30)
 
 
 def followed(values: list[float | None], measure=lambda value: value) -> list[tuple[str, int]]:

@@ -53,6 +53,8 @@ def predict_and_run(
     >>> sorted(ran) == list(range(40)), ran.index(6) < 8
     (True, True)
     """
+    if not space:
+        return
     drawn = random.Random(seed).sample(space, min(len(space), MOST_MODELLED))  # noqa: S311 - the same each time
     surrogate, left = Surrogate(drawn), dict.fromkeys(range(len(drawn)))
     predicted, measured = dict[int, float](), dict[int, float | None]()
