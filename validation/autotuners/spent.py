@@ -58,11 +58,13 @@ def main(arguments: Sequence[str] = ()) -> None:
         for search in (s for s in SEARCHES if s.file in options.search):
             runs, _ = sampled(search, options.data, checkouts[search.checkout], options.count)
             if options.compiling:
-                for seconds in _compiling(runs[: COMPARED + 1 + options.compiling])[COMPARED + 1 :]:
-                    _add(options.journal, {"search": search.file, "compiling": seconds})
+                for line in _compiling(search.file, runs[: COMPARED + 1 + options.compiling]):
+                    _add(options.journal, line)
                 continue
             known = {
-                line.get("configuration") for line in _lines(options.journal) if line["search"] == search.file
+                line["configuration"]
+                for line in _lines(options.journal)
+                if line["search"] == search.file and "cpu" in line
             }
             for run in runs:
                 if run.configuration not in known:
@@ -79,8 +81,8 @@ def _add(journal: Path, line: dict[str, Any]) -> None:
         out.write(json.dumps(line) + "\n")
 
 
-def _compiling(runs: Sequence[Measured]) -> list[float]:
-    """Return the CPU seconds of compiling each: the first are compiled twice, to compare compilers."""
+def _compiling(search: str, runs: Sequence[Measured]) -> list[dict[str, Any]]:
+    """Return lines with the CPU seconds of compiling each but the first, which two compilers compile."""
     found = []
     for run in runs:
         code, begun = run.code, _processor_seconds()
@@ -88,8 +90,9 @@ def _compiling(runs: Sequence[Measured]) -> list[float]:
         options = CompileOptions(defines=code.defines, toolkit=code.toolkit, compiler=Compiler.CONFIGURATION)
         with suppress(WarpWattError):
             entries(source, find(run.gpu).target, options)
-        found.append(_processor_seconds() - begun)
-    return found
+        line = {"search": search, "configuration": run.configuration}
+        found.append({**line, "compiling": _processor_seconds() - begun})
+    return found[COMPARED + 1 :]
 
 
 def _line(search: str, run: Measured) -> dict[str, Any]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 STRATEGIES = ("genetic_algorithm", "pso")
-SEEDS = 5
+SEEDS, ORDERS = 5, 20
+"""Of a strategy of Kernel Tuner's, and of the space for ours in turn."""
 CHOSEN_ON = ("pnpoly_rtx3090", "convolution_milo_a6000_original")
 RUNS = 32
 """Launches by which the hub's searches measure a configuration."""
@@ -37,12 +38,12 @@ every configuration and then measures in the order of the predictions; *random* 
 (expected, exact); *Kernel Tuner* is the better of its strategies {strategies} in simulation
 mode on the recorded times, mean of {seeds} seeds, defaults otherwise, half the space at most. Measuring one
 costs {runs} launches of the recorded time and, where compiling counts, the CPU seconds of NVRTC and ptxas
-here; starts, copies and checks of results are left out, in favour of measuring. *Seconds* are predictions,
+here (of all configurations on average, by their share of compiling and reading a few); starts, copies and checks of results are left out, in favour of measuring. *Seconds* are predictions,
 compilations and launches one after the other, a CPU second like a GPU second. Two processes predicted, each
 a search of its own, on two cores. *Ours, in turn* is what `Guided` of `warpwatt.integrations.kernel_tuner`
 does: eight predictions, then one run and one prediction in turn, what was compiled for a prediction not
-compiled again; means of {seeds} orders of the space, and the least and most. That rule was chosen on two of
-the searches, {chosen}; the others were looked at once.
+compiled again; means of {orders} orders of the space, and the range of nine in ten of them. That rule was
+chosen on two of the searches ({chosen}); of the others it was only looked at what came of it.
 
 | search | space | failed | CPU s to predict, median (mean) | reading | 95 % | GPU s | compiling |
 |---|---|---|---|---|---|---|---|
@@ -99,6 +100,7 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
         strategies=", ".join(f"`{name}`" for name in STRATEGIES),
         seeds=SEEDS,
         runs=RUNS,
+        orders=ORDERS,
         chosen=" and ".join(titles[file] for file in CHOSEN_ON),
         allowed=ALLOWED,
         costs="\n".join(map(_costs, found)),
@@ -108,9 +110,15 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
 
 
 def _searched(title: str, lines: Sequence[dict[str, Any]]) -> Searched:
-    """Return a search; ``lines`` are those of its journal, of compiling alone too."""
-    compiling = [line["compiling"] for line in lines if "compiling" in line]
-    return Searched(title, statistics.fmean(compiling), [line for line in lines if "cpu" in line])
+    """Return a search; ``lines`` are those of its journal, of compiling alone too.
+
+    Of a few configurations compiling is known alone, of all together with reading: a ratio estimate.
+    """
+    predicted = [line for line in lines if "cpu" in line]
+    load = {line["configuration"]: line["load"] for line in predicted if "load" in line}
+    pairs = [(line["compiling"], load[line["configuration"]]) for line in lines if "compiling" in line]
+    share = sum(alone for alone, _ in pairs) / sum(both for _, both in pairs)
+    return Searched(title, share * statistics.fmean(load.values()), predicted)
 
 
 def _costs(one: Searched) -> str:
@@ -130,8 +138,8 @@ def _rows(one: Searched, traces: dict[str, list[list[float]]]) -> list[str]:
     ours = runs_needed(one.predicted, one.measured)
     strategy, tuned = best_strategy(traces, min(one.measured))
     spent = sum(line["cpu"] for line in one.answered)
-    turns = [in_turn(one, seed) for seed in range(SEEDS)]
-    shares = [(n / count * spent + gpu) / everything[1] for n, _, gpu in turns]
+    turns = [in_turn(one, seed) for seed in range(ORDERS)]
+    low, high = np.quantile([(n / count * spent + gpu) / everything[1] for n, _, gpu in turns], (0.05, 0.95))
     rows = []
     for how, predicted, runs, gpu in (
         ("everything", 0.0, float(count), everything[0]),
@@ -143,7 +151,7 @@ def _rows(one: Searched, traces: dict[str, list[list[float]]]) -> list[str]:
         on_gpu = RUNS * runs * mean if gpu is None else gpu
         compiling = 0.0 if how.startswith("ours") else runs * one.compiling
         seconds = predicted / count * spent + on_gpu + compiling
-        spread = f" ({min(shares):.1%} to {max(shares):.1%})" if how == "ours, in turn" else ""
+        spread = f" ({low:.1%} to {high:.1%})" if how == "ours, in turn" else ""
         rows.append(
             f"| {one.name} | {how} | {predicted:.0f} | {runs:.1f} | {on_gpu / everything[0]:.2%} "
             f"| {seconds:.0f} | {seconds / everything[1]:.1%}{spread} |"
