@@ -38,9 +38,10 @@ every configuration and then measures in the order of the predictions; *random* 
 (expected, exact); *Kernel Tuner* is the better of its strategies {strategies} in simulation
 mode on the recorded times, mean of {seeds} seeds, defaults otherwise, half the space at most. Measuring one
 costs {runs} launches of the recorded time and, where compiling counts, the CPU seconds of NVRTC and ptxas
-here (of all configurations on average, by their share of compiling and reading a few); starts, copies and checks of results are left out, in favour of measuring. *Seconds* are predictions,
-compilations and launches one after the other, a CPU second like a GPU second. Two processes predicted, each
-a search of its own, on two cores. *Ours, in turn* is what `Guided` of `warpwatt.integrations.kernel_tuner`
+here (of all configurations on average, by their share of compiling and reading a few); starts, copies and
+checks of results are left out, in favour of measuring. *Seconds* are predictions, compilations and launches
+one after the other, a CPU second like a GPU second. Two processes predicted, each a search of its own, on two
+cores. *Ours, in turn* is what `Guided` of `warpwatt.integrations.kernel_tuner`
 does: eight predictions, then one run and one prediction in turn, what was compiled for a prediction not
 compiled again; means of {orders} orders of the space, and the range of nine in ten of them. That rule was
 chosen on two of the searches ({chosen}); of the others it was only looked at what came of it.
