@@ -25,3 +25,13 @@ def unique(values: ArrayLike) -> NDArray[Any]:
     fresh = np.ones(len(ascending), bool)
     fresh[1:] = ascending[1:] != ascending[:-1]
     return ascending[fresh]
+
+
+def occurring(index: NDArray[np.integer[Any]]) -> list[int]:
+    """Return the numbers (0 and above) that occur, ascending; ``np.unique`` would load masked arrays first.
+
+    >>> occurring(np.array([5, 2, 5]))
+    [2, 5]
+    """
+    found: list[int] = np.flatnonzero(np.bincount(index)).tolist()
+    return found

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from warpwatt.core.arrays import occurring
 from warpwatt.emulate.run import Limits
-from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arrays import unique
+from warpwatt.core.arrays import occurring, unique
 from warpwatt.core.blocks import BlockClasses
 from warpwatt.emulate.sampling import INSIDE, WITH_NEIGHBOURS, Sample, beside, sample, stratum_of
-from warpwatt.emulate.scaling import occurring
 from warpwatt.program.block_work import BlockWork
 
 if TYPE_CHECKING:

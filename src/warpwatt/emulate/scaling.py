@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.core.arrays import occurring
 from warpwatt.emulate.run import NO_BARRIER_OBJECT, Run, Trace
 
 if TYPE_CHECKING:
@@ -98,16 +99,6 @@ def _accesses(runs: Sequence[Run], sums: NDArray[np.float64]) -> dict[int, Acces
         )
         for i in occurring(index)
     }
-
-
-def occurring(index: NDArray[np.integer[Any]]) -> list[int]:
-    """Return the numbers (0 and above) that occur, ascending; ``np.unique`` would load masked arrays first.
-
-    >>> occurring(np.array([5, 2, 5]))
-    [2, 5]
-    """
-    found: list[int] = np.flatnonzero(np.bincount(index)).tolist()
-    return found
 
 
 def _common(index: NDArray[np.int64], values: NDArray[np.int64], size: int) -> dict[int, int | None]:

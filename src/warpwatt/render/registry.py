@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.budget import CheckResult
-from warpwatt.core.comparison import ComparisonSet
 from warpwatt.core.errors import UsageError
-from warpwatt.core.prediction import ApplicationPrediction, Prediction
-from warpwatt.core.ranking import Ranking
 
 if TYPE_CHECKING:
+    from warpwatt.core.budget import CheckResult
+    from warpwatt.core.comparison import ComparisonSet
+    from warpwatt.core.prediction import ApplicationPrediction, Prediction
+    from warpwatt.core.ranking import Ranking
     from warpwatt.render.context import Context
     from warpwatt.run.result import RunResult
 

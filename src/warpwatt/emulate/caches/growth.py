@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import occurring
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.bits import met_by_bits
 from warpwatt.emulate.caches.lags import lags, pattern
@@ -32,7 +33,6 @@ from warpwatt.emulate.caches.movement import (
 from warpwatt.emulate.caches.sets import SECTOR, Touches, are_among, common, distinct
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS, are_of
 from warpwatt.emulate.caches.totals import SATURATED, mean_bytes, new_share, total_bytes, union_of
-from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

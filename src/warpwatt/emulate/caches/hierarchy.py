@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import occurring
 from warpwatt.core.execution import AccessPattern, Execution, LevelHits, Occupancy, Traffic
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State
@@ -18,10 +19,8 @@ from warpwatt.emulate.caches.code import is_cold
 from warpwatt.emulate.caches.curves import left_dirty, written_back
 from warpwatt.emulate.caches.l1 import ReadShares, WriteShares, l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
-from warpwatt.emulate.caches.sets import SECTOR
-from warpwatt.emulate.caches.stream import room_of_lines
+from warpwatt.emulate.caches.sets import SECTOR, count_sectors, distinct
 from warpwatt.emulate.caches.waves import Waves
-from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -262,7 +261,7 @@ def _begin_anew(
             key = index, growth.written
             parts[key] = parts.get(key, 0.0) + growth.parts[index]
     used = waves.used(resident)
-    kept = bool(parts) and used <= l1_bytes and used * room_of_lines(stream) <= l1_bytes
+    kept = bool(parts) and used <= l1_bytes and used * _room_of_lines(stream) <= l1_bytes
     lost = waves.lost_after(waves.wave)
     for (index, written), part in parts.items():
         tally, again = tallies[index], max(0.0, 1.0 - part)
@@ -272,6 +271,11 @@ def _begin_anew(
             tally.from_l1 += tally.first_touches * again
         else:
             tally.read += tally.first_touches * again * lost
+
+
+def _room_of_lines(stream: LineStream) -> float:
+    """Return the bytes of the lines that a stream touches over those of their sectors that it touches."""
+    return LINE * len(distinct(stream.line)) / max(1, SECTOR * count_sectors(stream.line, stream.sectors))
 
 
 def _add_unsampled(

@@ -100,6 +100,15 @@ def occurrences(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     return found[:count], times[:count]
 
 
+def count_sectors(line: NDArray[np.int64], mask: NDArray[np.uint8]) -> int:
+    """Return how many different sectors rows touch; the bits of ``mask`` are those of a row's line.
+
+    >>> count_sectors(np.array([7, 7, 8]), np.array([0b0011, 0b0110, 0b0001], np.uint8))
+    4
+    """
+    return sum(len(distinct(line[mask >> bit & 1 > 0])) for bit in range(4))
+
+
 def are_among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which numbers are among some ascending ones.
 

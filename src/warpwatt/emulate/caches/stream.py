@@ -12,7 +12,7 @@ import numpy as np
 from warpwatt.core.program import Access, Instruction, Program
 from warpwatt.core.reuse import BYPASS, READ, WRITE, LineStream
 from warpwatt.emulate.caches.bursts import burst_numbers
-from warpwatt.emulate.caches.sets import distinct
+from warpwatt.emulate.caches.sets import count_sectors
 from warpwatt.emulate.ir import End
 from warpwatt.native import ADDRESS, INT, addresses, function
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Trace
 
-LINE_BITS = 7
 SECTOR = 32
 PIECE = 8
 """Sectors in a row that one channel of DRAM holds (accel-sim, SM86_RTX3070: ``dramid@8``, 256 bytes)."""
@@ -118,7 +117,7 @@ def are_of(numbers: NDArray[np.integer], members: Collection[int]) -> NDArray[np
 def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
     """Return how many distinct sectors some instructions touch in a stream."""
     rows = are_of(stream.instruction, instructions)
-    return _sectors(stream.line[rows], stream.sectors[rows])
+    return count_sectors(stream.line[rows], stream.sectors[rows])
 
 
 def busiest_piece(stream: LineStream, instruction: int, *, whole: bool) -> float | None:
@@ -140,16 +139,6 @@ def busiest_piece(stream: LineStream, instruction: int, *, whole: bool) -> float
     each = np.bincount(block * len(pieces) + piece, asked, len(blocks) * len(pieces)).reshape(len(blocks), -1)
     busiest = (taken - each).argmax(axis=1)
     return float(each[np.arange(len(blocks)), busiest].sum() / taken.sum())
-
-
-def _sectors(line: NDArray[np.int64], mask: NDArray[np.uint8]) -> int:
-    return sum(len(distinct(line[mask >> bit & 1 > 0])) for bit in range(4))
-
-
-def room_of_lines(stream: LineStream) -> float:
-    """Return the bytes of the lines that a stream touches over those of their sectors that it touches."""
-    lines = len(distinct(stream.line))
-    return (lines << LINE_BITS) / max(1, SECTOR * _sectors(stream.line, stream.sectors))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

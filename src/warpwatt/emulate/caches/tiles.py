@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import occurring
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.lags import merged
 from warpwatt.emulate.caches.sets import occurrences
 from warpwatt.emulate.caches.stream import line_stream
 from warpwatt.emulate.caches.visits import sectors_by_block
-from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,62 +13,55 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GLANCE = 256
-"""Accesses by which blocks are told apart before all are compared: most differ from the start."""
+"""Steps and accesses by which blocks are told apart before all are compared: most differ from the start."""
 
 
 @lru_cache(maxsize=8)
 def first_alike(streams: WarpStreams) -> NDArray[np.int64]:
     """Return for each sampled block the place of the first whose warps do the same, wherever in memory."""
-    spans = access_spans(streams)
+    columns, warps = _per_access(streams), streams.warps_per_block
+    steps, spans = _steps_within_blocks(streams), access_spans(streams)
     found = np.arange(len(spans))
-    different: dict[bytes, list[int]] = {}
-    for place in range(len(spans)):
-        others = different.setdefault(_beginning(streams, place, spans), [])
-        same = (other for other in others if _do_the_same(streams, other, place, spans))
-        found[place] = next(same, place)
+    different: dict[bytes, list[tuple[int, list[NDArray[Any]]]]] = {}
+    for place, (first, end) in enumerate(spans):
+        starts = streams.starts[place * warps : (place + 1) * warps + 1]
+        does = [steps[starts[0] : starts[-1]], *(column[first:end] for column in columns)]
+        size = (starts - starts[0]).tobytes() + (end - first).to_bytes(8)
+        others = different.setdefault(size + b"".join(part[:GLANCE].tobytes() for part in does), [])
+        found[place] = next((other for other, known in others if all(map(_are_equal, known, does))), place)
         if found[place] == place:
-            others.append(place)
+            others.append((place, does))
     return found
+
+
+def _are_equal(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two parts whose glances are equal are so to their ends."""
+    return len(one) <= GLANCE or np.array_equal(one, other)
 
 
 def accesses_of_different(streams: WarpStreams) -> NDArray[np.int64]:
     """Return the numbers of the accesses of all blocks that no earlier one is like."""
     wanted = np.zeros(len(streams.access_instruction), bool)
-    for place, (first, end) in enumerate(access_spans(streams)):
-        if first_alike(streams)[place] == place:
-            wanted[first:end] = True
+    spans = access_spans(streams)
+    for place in np.unique(first_alike(streams)).tolist():
+        wanted[slice(*spans[place])] = True
     return np.flatnonzero(wanted)
 
 
 def access_spans(streams: WarpStreams) -> list[tuple[int, int]]:
-    """Return of each block the number of its first access and one behind its last.
+    """Return of each block the number of its first access and one behind its last; 0 and 0 without steps.
 
     A step may have as many accesses as instructions; of the last one those of the next block may be among
     them.
     """
-    instructions = streams.steps[:, 1] - streams.steps[:, 0]
-    first, most = streams.steps[:, 2], len(streams.access_instruction)
-    found = []
-    for start, stop in pairwise(streams.starts[:: streams.warps_per_block].tolist()):
-        own = first[start:stop]
-        end = int((own + instructions[start:stop]).max(initial=0))
-        found.append((int(own.min(initial=end)), min(most, end)))
-    return found
-
-
-def _beginning(streams: WarpStreams, place: int, spans: list[tuple[int, int]]) -> bytes:
-    """Return as a key how many steps the warps of a block take, its accesses and what the first ones do."""
-    warps, (first, end) = streams.warps_per_block, spans[place]
-    starts = streams.starts[place * warps : (place + 1) * warps + 1]
-    glance = (each[first : min(end, first + GLANCE)] for each in _per_access(streams))
-    return b"".join([(starts - starts[0]).tobytes(), (end - first).to_bytes(8), *map(bytes, glance)])
-
-
-def _do_the_same(streams: WarpStreams, one: int, other: int, spans: list[tuple[int, int]]) -> bool:
-    """Whether two blocks of as many steps and accesses take the same ones."""
-    (first, end), (second, last) = spans[one], spans[other]
-    same = all(np.array_equal(each[first:end], each[second:last]) for each in _per_access(streams))
-    return same and np.array_equal(_steps(streams, one, first), _steps(streams, other, second))
+    starts = streams.starts[:: streams.warps_per_block]
+    first = np.append(streams.steps[:, 2], 0)
+    end = first + np.append(streams.steps[:, 1] - streams.steps[:, 0], 0)
+    takes_steps = np.diff(starts) > 0
+    lowest = np.where(takes_steps, np.minimum.reduceat(first, starts)[:-1], 0)
+    highest = np.where(takes_steps, np.maximum.reduceat(end, starts)[:-1], 0)
+    highest = np.minimum(highest, len(streams.access_instruction))
+    return list(zip(lowest.tolist(), highest.tolist(), strict=True))
 
 
 def _per_access(streams: WarpStreams) -> list[NDArray[Any]]:
@@ -85,9 +77,9 @@ def _per_access(streams: WarpStreams) -> list[NDArray[Any]]:
     ]
 
 
-def _steps(streams: WarpStreams, place: int, first_access: int) -> NDArray[np.int64]:
-    """Return the steps of a block, accesses numbered within it."""
-    warps = streams.warps_per_block
-    own = streams.steps[streams.starts[place * warps] : streams.starts[(place + 1) * warps]].copy()
-    own[:, 2] -= first_access
-    return own
+def _steps_within_blocks(streams: WarpStreams) -> NDArray[np.int64]:
+    """Return the steps, accesses numbered within their block."""
+    steps = streams.steps.copy()
+    first = [first for first, _ in access_spans(streams)]
+    steps[:, 2] -= np.repeat(first, np.diff(streams.starts[:: streams.warps_per_block]))
+    return steps
