@@ -6,7 +6,7 @@ import pytest
 from tests.emulate.caches.kernels import LANES, TracedKernel, slot
 from warpwatt.core.launch import Dim3
 from warpwatt.core.program import Access, Resources
-from warpwatt.emulate.caches.bits import met_by_bits
+from warpwatt.emulate.caches.bits import _overlap, met_by_bits
 from warpwatt.emulate.caches.footprint import footprint
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
@@ -88,3 +88,26 @@ def test_places_drawn_at_random_are_not_taken_for_bits():
         (),
         2 * BLOCKS,
     )
+
+
+def test_a_reversal_of_many_sectors_is_known_too():
+    """2²⁴ words reversed by blocks of 256: 256 sectors each, 64 KB apart; eight blocks write each of them."""
+    sampled = sample_blocks(Dim3(2**16))
+    words = np.arange(256)
+
+    def touched(number):
+        return np.sort(sum((256 * number + words >> bit & 1) << (23 - bit) for bit in range(24)) // 8)
+
+    again, sectors = met_by_bits([touched(n) for n in sampled.numbers.tolist()], sampled)
+    assert sectors == 2**24 / 8
+    assert [(lag.blocks, lag.share) for lag in again] == [(8192.0, 0.875)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_patterns_that_overlap_are_found_as_one_by_one(seed):
+    draw = np.random.default_rng(seed)
+    for _ in range(50):
+        places = np.cumsum(draw.integers(1, 6, draw.integers(1, 5))) * draw.choice([1, 7])
+        pattern = np.cumsum(draw.integers(1, 4, draw.integers(1, 6))) * draw.choice([1, 5])
+        every = (places[:, None] + pattern).ravel()
+        assert _overlap(places, pattern) == (len(np.unique(every)) < len(every))

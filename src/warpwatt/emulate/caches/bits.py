@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 TELLING = 3
 """Blocks more than steps of bits to be found, from which on that all begin where these say is no chance."""
-MOST_SECTORS = 1 << 20
-"""Sectors of different blocks that are looked at."""
+MOST_ROWS = 1 << 20
+"""Rows of patterns that are compared one by one."""
 ALIKE = 1.25
 """Ratio up to which numbers of blocks between two uses are one."""
 
@@ -61,7 +61,7 @@ def met_by_bits(
     same = np.diff(begin[order]) == 0
     places = unique(begin)
     sectors = len(places) * len(pattern)
-    if sectors > MOST_SECTORS or _overlap(places, pattern):
+    if _overlap(places, pattern):
         return None
     behind, times = np.unique(np.diff(order)[same], return_counts=True)
     again = tuple(merged(behind, times / len(begin), ALIKE))
@@ -69,14 +69,27 @@ def met_by_bits(
 
 
 def _overlap(places: NDArray[np.int64], pattern: NDArray[np.int64]) -> bool:
-    """Return whether a pattern of ascending sectors meets itself where it lies at several places.
+    """Return whether a pattern of ascending sectors may meet itself where it lies at several places.
+
+    ``places`` ascend. Beyond :data:`MOST_ROWS` rows it may unless one of the two lies between the parts of
+    the other.
 
     >>> _overlap(np.array([0, 2, 8]), np.array([0, 1, 4, 5])), _overlap(np.array([0, 4]), np.array([0, 1, 4]))
     (False, True)
+    >>> rows = 8192 * np.arange(256)
+    >>> _overlap(np.arange(8192), rows), _overlap(np.arange(8193), rows)
+    (False, True)
     """
     begins = np.flatnonzero(np.diff(pattern, prepend=pattern[0] - 2) != 1)  # of its rows, side by side
-    row = (places[:, None] + pattern[begins]).ravel()
-    length = np.tile(np.diff(begins, append=len(pattern)), len(places))
+    first, length = pattern[begins], np.diff(begins, append=len(pattern))
+    gaps, spread = np.diff(places), places[-1] - places[0]
+    rows_lie_apart = (np.diff(first) >= spread + length[:-1]).all() and (gaps >= length.max()).all()
+    if rows_lie_apart or (gaps > pattern[-1] - pattern[0]).all():
+        return False
+    if len(places) * len(first) > MOST_ROWS:
+        return True
+    row = (places[:, None] + first).ravel()
+    length = np.tile(length, len(places))
     order = np.argsort(row, kind="stable")
     return bool((row[order][1:] < (row + length)[order][:-1]).any())
 
