@@ -13,10 +13,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from warpwatt.core.arrays import GOLDEN, unique
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
 from warpwatt.emulate.caches.distance import first_in_turn, sector_distances
 
@@ -152,13 +153,12 @@ class L1Profile:
 def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) -> L1Profile:
     """Return the profile of ``resident`` blocks of an SM, followed by as many if ``rounds`` is 2.
 
-    Every ``step``-th block of the stream is taken; if there are not enough, copies of them with lines of
-    their own, except for lines that several blocks of the stream share.
+    Every ``step``-th block of the stream is taken; if there are not enough, copies of them stand for others.
     """
-    row_weight, shared = _thinned(stream, resident * rounds)
+    row_weight = _thinned(stream, resident * rounds)
     rows, copy, round_ = _cast(stream, np.flatnonzero(row_weight), resident, rounds, step)
-    line = stream.line[rows] + _COPY * np.where(shared[rows], 0, copy)
     weight = row_weight[rows]
+    line = _touched(stream, rows, copy, weight)
     order = _turns(stream, rows, copy, round_)
     rows, line, weight, round_ = rows[order], line[order], weight[order], round_[order]
     kind, sectors = stream.kind[rows], stream.sectors[rows]
@@ -177,6 +177,39 @@ def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) ->
         stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0,
         ahead[reads], writes,
     )  # fmt: skip
+
+
+def _touched(
+    stream: LineStream, rows: NDArray[np.int64], copy: NDArray[np.int64], weight: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the line of each row: a copy shares as much with the blocks of the stream as another block does.
+
+    A line of one block only is the copy's own. One that ``k`` of ``n`` blocks touch is in the copy what it is
+    in the block with the share ``(k - 1) / (n - 1)``, as in any other block; else another that several touch,
+    because blocks that share with all others share another line with each.
+    """
+    found = _lines(stream)
+    number = found.number[rows]
+    weight_of = np.zeros(len(found.line))
+    weight_of[number] = weight
+    same_share = (found.blocks - 1) / max(1, int(stream.block.max(initial=0)))
+    touched = [found.line]
+    for turn in range(1, 1 + int(copy.max(initial=0))):
+        same = _drawn(found.line, turn) < same_share
+        lines = np.where(same, found.line, found.line + _COPY * turn)
+        for kept in unique(weight):  # what a sample left out is no other line
+            others = np.flatnonzero(~same & (found.blocks > 1) & (weight_of == kept))
+            lines[others] = found.line[np.roll(others, int(GOLDEN * len(others)))]
+        touched.append(lines)
+    lines_of: NDArray[np.int64] = np.stack(touched)[copy, number]
+    return lines_of
+
+
+def _drawn(lines: NDArray[np.int64], turn: int) -> NDArray[np.float64]:
+    """Return numbers in [0, 1) for lines, as if drawn in a turn."""
+    mixed = (lines.astype(np.uint64) ^ np.uint64(turn << 56)) * np.uint64(_HASH)
+    mixed = (mixed ^ mixed >> np.uint64(32)) * np.uint64(_HASH)
+    return (mixed >> np.uint64(11)).astype(np.float64) / (1 << 53)
 
 
 def _writes(
@@ -232,20 +265,20 @@ def _cast(
 
 
 @lru_cache(maxsize=16)
-def _thinned(stream: LineStream, places: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return how many rows each row stands for among ``places`` blocks (0: left out), and what is shared."""
-    place, counts, shared = _lines(stream)
+def _thinned(stream: LineStream, places: int) -> NDArray[np.float64]:
+    """Return how many rows each row stands for among ``places`` blocks; 0: left out."""
+    lines = _lines(stream)
     cached = (stream.kind & BYPASS == 0) | (stream.kind & WRITE > 0)
     weight = np.where(cached, 1.0, 0.0)
     repeated = places / (int(stream.block.max(initial=0)) + 1)
     if cached.sum() * repeated <= MOST_ROWS:
-        return weight, shared
-    cold = cached & ~_always(counts, MOST_ROWS / 2 / repeated)[place]
+        return weight
+    cold = cached & ~_always(lines.accesses, MOST_ROWS / 2 / repeated)[lines.number]
     bits = max(0, math.ceil(math.log2(max(1.0, cold.sum() * repeated / MOST_ROWS))))
     if bits:
         mixed = (stream.line[cold].astype(np.uint64) * np.uint64(_HASH)) >> np.uint64(64 - bits)
         weight[cold] = np.where(mixed == 0, float(1 << bits), 0.0)
-    return weight, shared
+    return weight
 
 
 def _always(counts: NDArray[np.int64], room: float) -> NDArray[np.bool_]:
@@ -261,17 +294,25 @@ def _always(counts: NDArray[np.int64], room: float) -> NDArray[np.bool_]:
     return kept & (counts >= HOT)
 
 
+class _Lines(NamedTuple):
+    """The lines of a stream, ascending: number of that of each row, then by number."""
+
+    number: NDArray[np.int64]
+    line: NDArray[np.int64]
+    accesses: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    """How many touch it."""
+
+
 @lru_cache(maxsize=16)
-def _lines(stream: LineStream) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return a number for each row's line, accesses by that number, and which rows' lines blocks share."""
-    order = np.argsort(stream.line, kind="stable")
-    line, block = stream.line[order], stream.block[order]
-    fresh = np.ones(len(line), bool)
-    fresh[1:] = line[1:] != line[:-1]
+def _lines(stream: LineStream) -> _Lines:
+    touch = stream.line * (int(stream.block.max(initial=0)) + 1) + stream.block
+    order = np.argsort(touch, kind="stable")
+    touch, line = touch[order], stream.line[order]
+    fresh, met = np.ones(len(line), bool), np.ones(len(line), bool)
+    fresh[1:], met[1:] = line[1:] != line[:-1], touch[1:] != touch[:-1]
     starts = np.flatnonzero(fresh)
     number = np.empty(len(line), np.int64)
     number[order] = np.cumsum(fresh) - 1
-    if not len(starts):
-        return number, np.zeros(0, np.int64), np.zeros(0, bool)
-    several = np.minimum.reduceat(block, starts) < np.maximum.reduceat(block, starts)
-    return number, np.diff(np.append(starts, len(line))), several[number]
+    before = np.append(np.cumsum(met)[starts] - 1, met.sum())
+    return _Lines(number, line[starts], np.diff(np.append(starts, len(line))), np.diff(before))
