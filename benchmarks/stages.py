@@ -3,9 +3,9 @@
 ``python -m benchmarks.stages [--gpu NAME[,NAME...]] [--size NAME] [--every N] [-o FILE.csv] [PROGRAM...]``
 takes the first launch of every kernel of the corpus, or every ``N``-th. Processor seconds, of ptxas too; the
 least of three. The kernel is compiled, nothing else is known of it, and tables are read. A *new kernel* is
-all that a process does then; a *new launch* leaves out what is read and translated; *another size* is a
-launch of a kernel of which another was predicted before. Wanted of it: the median at most 1 × ptxas, 95 % at
-most 3 ×.
+all that a process does then; a *new launch* leaves out what is read and translated; *another size* is the
+same launch where another size of the kernel was predicted before. Wanted of it: the median at most 1 × ptxas,
+95 % at most 3 ×.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ STAGES = (*ONCE, *EACH, "render")
 SUMS = {"new kernel": (*ONCE, *EACH), "new launch": EACH, "another size": ("another size",)}
 _KEPT = range(2, 100)
 """Bounds of the caches of what a kernel or launch is; others hold tables, or what an opcode means."""
+_TABLES = ("warpwatt.gpus.", "warpwatt.models.component.parameters", "warpwatt.models.pipeline.machine")
+"""Modules whose caches hold tables of GPUs, whatever their bounds."""
 
 Row = dict[str, float]
 
@@ -132,22 +134,26 @@ def _least(program: CorpusProgram, launch: KernelLaunch, size: str, gpu: Gpu) ->
 
 
 def _stages(program: CorpusProgram, launch: KernelLaunch, size: str, gpu: Gpu) -> Row:
-    """Predict with nothing kept but compiled code and tables, and another size after that."""
+    """Predict with nothing kept but compiled code and tables, and again behind another size."""
+    watch, again = Stopwatch(), Stopwatch()
+    row = _predicted(_loaded(program, launch, gpu, watch), launch, gpu, watch)
+    kernel = _loaded(program, launch, gpu, Stopwatch())
+    others = (one for other in program.sizes if other.name != size for one in other.launches)
+    if (before := next((one for one in others if one.kernel == launch.kernel), None)) is not None:
+        _predicted(kernel, before, gpu, Stopwatch())
+    _predicted(kernel, launch, gpu, again)
+    return row | {"another size": sum(again.spent[stage] for stage in EACH)}
+
+
+def _loaded(program: CorpusProgram, launch: KernelLaunch, gpu: Gpu, watch: Stopwatch) -> Kernel:
+    """Return the kernel of a launch, read and translated as if never seen before."""
     _forget()
-    watch = Stopwatch()
     with watch.stage("read"):
         kernel = load_kernel(program.source, gpu.target, OPTIONS, launch.kernel)
     with watch.stage("translate"):
         if kernel.sass is not None:
             translate(prepared(kernel.sass)[1], record=True)
-    row = _predicted(kernel, launch, gpu, watch)
-    again = Stopwatch()
-    for other in program.sizes:
-        same = [one for one in other.launches if one.kernel == launch.kernel]
-        if other.name != size and same:
-            _predicted(kernel, same[0], gpu, again)
-            break
-    return row | {"another size": sum(again.spent[stage] for stage in EACH)}
+    return kernel
 
 
 def _predicted(kernel: Kernel, launch: KernelLaunch, gpu: Gpu, watch: Stopwatch) -> Row:
@@ -175,7 +181,8 @@ def _forget() -> None:
     """Empty the caches of kernels and launches, as in a process that has seen other ones."""
     caches = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     for found in caches:
-        if found.__module__.startswith("warpwatt") and found.cache_parameters()["maxsize"] in _KEPT:
+        ours = found.__module__.startswith("warpwatt") and not found.__module__.startswith(_TABLES)
+        if ours and found.cache_parameters()["maxsize"] in _KEPT:
             found.cache_clear()
 
 
