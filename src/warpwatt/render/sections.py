@@ -14,7 +14,6 @@ from warpwatt.core.program import SourceLine
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
 from warpwatt.models.bounds import dram_peak
-from warpwatt.render.annotated import advice_table
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.figures import bar, count, l2_before, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
@@ -63,8 +62,11 @@ def help_(prediction: Prediction, _context: Context) -> list[RenderableType]:
     """Return what changes to the kernel would save, where somebody asked."""
     if prediction.advice is None:
         return []
-    nothing = Text(no_advice_text(prediction), style=QUIET)
-    return section(HELP, advice_table(prediction.advice) if prediction.advice else nothing)
+    if not prediction.advice:
+        return section(HELP, Text(no_advice_text(prediction), style=QUIET))
+    from warpwatt.render.annotated import advice_table  # which a short answer needs nothing of
+
+    return section(HELP, advice_table(prediction.advice))
 
 
 def roof(prediction: Prediction, _context: Context) -> list[RenderableType]:
