@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.arguments import Buffer
+from warpwatt.emulate.alike_units import KNOWN_WELL
 from warpwatt.emulate.idle_blocks import looked_at, short_blocks
 from warpwatt.emulate.run import Limits, Run, Stop
 from warpwatt.emulate.slice import reads_contents
-from warpwatt.emulate.units import KNOWN_WELL
 from warpwatt.program.block_work import BlockWork
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from warpwatt.emulate.patterns import access_patterns, constant_reads, footprint
 from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.scaling import concatenate, scale
-from warpwatt.emulate.slice import control_slice
+from warpwatt.emulate.slice import control_slice, reads_contents
 from warpwatt.emulate.spins import without_polls, without_spins
 from warpwatt.emulate.streams import first_accesses, warp_streams
 from warpwatt.emulate.tickets import FIRST_TURN, counters, last_apart
@@ -234,7 +234,8 @@ class _Device:
         start, memory = self.fresh(first_turn)
         if self.drawn is not None:
             start = self.drawn.numbered(start, memory)
-        return _Ran(run_units(start, taken, self.limits), start, memory)
+        found = run_units(start, taken, self.limits, spare=not reads_contents(self.control))
+        return _Ran(found, start, memory)
 
     def emulation(self, ran: _Ran, counted: Counted | None = None) -> Emulation:
         """Return what came of it; from then on the memory knows which buffers were touched."""

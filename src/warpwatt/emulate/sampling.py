@@ -33,6 +33,8 @@ LARGE = 0.05
 """Places of at least this share of the grid come first: long blocks may spend the budget after a few."""
 WITH_NEIGHBOURS = 4
 """How many of them bring their neighbours."""
+FEW_INSIDE = 3
+"""How many of those inside are enough where they do the same, each at its own place: :attr:`Sample.spare`."""
 FURTHER = 64
 """Blocks of the inside that are drawn besides, where those drawn before differ."""
 _SEED = 0
@@ -49,7 +51,8 @@ class Sample:
     ``units[k]`` are linear numbers of blocks that run together, ``strata[k]`` says where in the grid it
     lies (or which class it is of), ``populations`` how many units of the grid do. Where strata are classes
     that differ in work, ``work`` is how many warp instructions a unit takes, and ``order`` the grid as runs
-    of units of one class: class, number of units.
+    of units of one class: class, number of units. ``spare`` are places of units that tell nothing new if
+    those before them do the same, each at its own place.
     """
 
     grid: Dim3
@@ -58,6 +61,7 @@ class Sample:
     populations: Mapping[Stratum, float]
     work: Mapping[Stratum, float] = field(default_factory=dict)
     order: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    spare: range = range(0)
 
     @property
     def whole(self) -> bool:
@@ -119,10 +123,12 @@ def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:
     """
     cluster = cluster or Dim3()
     extents = (max(1, grid.x // cluster.x), max(1, grid.y // cluster.y), max(1, grid.z // cluster.z))
-    chosen = _all(extents) if math.prod(extents) <= WHOLE_GRID else _chosen(extents)
+    small = math.prod(extents) <= WHOLE_GRID
+    chosen, spare = (_all(extents), range(0)) if small else _chosen(extents)
     strata = tuple(_stratum(c, extents) for c in chosen)
     populations: dict[Stratum, float] = {s: _population(s, extents) for s in set(strata)}
-    return Sample(grid, tuple(_blocks(c, cluster, grid) for c in chosen), strata, populations)
+    units = tuple(_blocks(c, cluster, grid) for c in chosen)
+    return Sample(grid, units, strata, populations, spare=spare)
 
 
 def whole(grid: Dim3) -> Sample:
@@ -193,7 +199,8 @@ def _number(place: Place, grid: Dim3) -> int:
     return place[0] + grid.x * (place[1] + grid.y * place[2])
 
 
-def _chosen(extents: Place) -> list[Place]:
+def _chosen(extents: Place) -> tuple[list[Place], range]:
+    """Return the units of a large grid, and which of them are spare."""
     draw = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
     inside = [_middle(extents), *_inside(extents, draw)]
     corners = [(0, 0, 0), (extents[0] - 1, extents[1] - 1, extents[2] - 1)]
@@ -202,7 +209,10 @@ def _chosen(extents: Place) -> list[Place]:
     large = [b for b in boundary if _population(_stratum(b, extents), extents) >= LARGE * math.prod(extents)]
     first = {_stratum(place, extents): place for place in (*large, inside[0])}  # one of each large place
     beside = _neighbours(inside[0], extents)  # without them nothing is known about what blocks share
-    return list(dict.fromkeys([*first.values(), *beside, *corners, *inside, *neighbours, *boundary]))
+    telling = dict.fromkeys([*first.values(), *beside, *corners, *inside[: 1 + FEW_INSIDE]])
+    further = [n for n in dict.fromkeys([*inside, *neighbours]) if n not in telling]
+    last = [b for b in boundary if b not in telling and b not in further]
+    return [*telling, *further, *last], range(len(telling), len(telling) + len(further))
 
 
 def _middle(extents: Place) -> Place:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from warpwatt.emulate.alike_units import KNOWN_WELL, move_alike
 from warpwatt.emulate.budget import ENOUGH_TRACE, Budget, trace_bytes
 from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Run, Stop
 from warpwatt.emulate.scaling import concatenate, relative_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
     from warpwatt.emulate.sampling import Sample
 
-KNOWN_WELL = 0.015
-"""Standard error of the grid's warp instructions, relative to them, below which no more units are needed."""
 MORE = 2_000_000
 """Warp instructions that may be spent until it is reached."""
 FEWEST_UNITS = 3
@@ -120,20 +120,40 @@ def starter(engine: Engine | None, routine: Routine, context: Context, memory: D
     return Session(routine, context, memory, record=True)
 
 
-def run_units(start: Start, taken: Sample, limits: Limits) -> Sampled:
-    """Run units in order until all are done, the budget is spent or one fails."""
+def run_units(start: Start, taken: Sample, limits: Limits, *, spare: bool = False) -> Sampled:
+    """Run units in order until all are done, the budget is spent or one fails.
+
+    ``spare``: leave out those that tell nothing new where the ones before them do the same.
+    """
     budget = Budget.of(limits, max(FEWEST_UNITS, taken.needed))
-    runs: list[Run] = []
-    while len(runs) < len(taken.units) and not budget.spent:
+    runs: dict[int, Run] = {}
+    left = list(range(len(taken.units)))
+    while left and not budget.spent:
         first = not runs  # which is looked at before others are run
-        for run in _in_turn(start, taken.units[:1] if first else taken.units[len(runs) :], budget):
+        until = 1 if first else _before_spare(left, taken) if spare else len(left)
+        for run in _in_turn(start, [taken.units[place] for place in left[:until]], budget):
             if run.stop is not Stop.DONE:
-                return Sampled(taken, tuple(range(len(runs))), tuple(runs), run)
-            runs.append(run)
+                return Sampled(taken, tuple(runs), tuple(runs.values()), run)
+            runs[left.pop(0)] = run
             budget = budget.after(run)
         if first and len(taken.units) > 1 and _whole_is_cheap(runs[0], taken):
             break
-    return Sampled(taken, tuple(range(len(runs))), tuple(runs))
+        if spare and left and left[0] == taken.spare.start and _alike_inside(runs, taken):
+            left = [place for place in left if place not in taken.spare]
+    return Sampled(taken, tuple(runs), tuple(runs.values()))
+
+
+def _before_spare(left: Sequence[int], taken: Sample) -> int:
+    """Return how many units that are left come before those that may be spare, or all if none does."""
+    return sum(place < taken.spare.start for place in left) or len(left)
+
+
+def _alike_inside(runs: Mapping[int, Run], taken: Sample) -> bool:
+    """Whether units of the place that most of those run lie in do the same, moved."""
+    most = Counter(taken.strata[place] for place in runs).most_common(1)[0][0]
+    inside = [place for place in runs if taken.strata[place] == most]
+    at = taken.blocks(inside).coordinates
+    return move_alike([runs[place] for place in inside], at)
 
 
 def _in_turn(start: Start, units: Sequence[Sequence[int]], budget: Budget) -> Sequence[Run]:
@@ -150,7 +170,7 @@ def run_further(start: Start, found: Sampled, limits: Limits) -> Sampled:
     found = replace(found, sample=found.sample.drawn_further())
     units, runs = list(found.units), list(found.runs)
     left, trace_left = min(MORE, limits.warp_instructions), int(limits.trace_bytes * ENOUGH_TRACE)
-    for place in range(len(units), len(found.sample.units)):
+    for place in (k for k in range(len(found.sample.units)) if k not in found.units):
         run = start(found.sample.units[place], Limits(left, trace_left))
         if run.stop is not Stop.DONE:
             break

@@ -25,7 +25,7 @@ def method(execution: Execution) -> str:
 
 
 def method_text(execution: Execution) -> str:
-    """Return the same for people: ``"machine code of 24 of 65536 blocks run, scaled to all"``."""
+    """Return the same for people: ``"machine code of 8 of 65536 blocks run, scaled to all"``."""
     code = _CODE[execution.program.level]
     how, whole = method(execution), execution.launch.grid.count
     if how == EMULATED and execution.blocks_run >= whole:
