@@ -45,6 +45,8 @@ cores. *Ours, in turn* is what `Guided` of `warpwatt.integrations.kernel_tuner`
 does: eight predictions, then one run and one prediction in turn, what was compiled for a prediction not
 compiled again; means of {orders} orders of the space, and the range of nine in ten of them. That rule was
 chosen on two of the searches ({chosen}); of the others it was only looked at what came of it.
+Of the A100's convolution another version of the kernel was measured than the public one, which is predicted
+([tuned kernels](time_tuned.md#rows-that-contradict-each-other)): nothing is to be concluded from it.
 
 | search | space | failed | CPU s to predict, median (mean) | reading | 95 % | GPU s | compiling |
 |---|---|---|---|---|---|---|---|
