@@ -120,6 +120,8 @@ def _searched(title: str, lines: Sequence[dict[str, Any]]) -> Searched:
     predicted = [line for line in lines if "cpu" in line]
     load = {line["configuration"]: line["load"] for line in predicted if "load" in line}
     pairs = [(line["compiling"], load[line["configuration"]]) for line in lines if "compiling" in line]
+    if not pairs:
+        raise SystemExit(f"{title}: nothing says what compiling alone takes; run --compiling 12 first")
     share = sum(alone for alone, _ in pairs) / sum(both for _, both in pairs)
     return Searched(title, share * statistics.fmean(load.values()), predicted)
 

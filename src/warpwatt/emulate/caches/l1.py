@@ -189,19 +189,22 @@ def _touched(
     because blocks that share with all others share another line with each.
     """
     found = _lines(stream)
-    number = found.number[rows]
     weight_of = np.zeros(len(found.line))
-    weight_of[number] = weight
-    same_share = (found.blocks - 1) / max(1, int(stream.block.max(initial=0)))
-    touched = [found.line]
+    weight_of[found.number[rows]] = weight
+    kept = np.flatnonzero(weight_of)  # what a sample left out is no other line
+    own, blocks, weight_of = found.line[kept], found.blocks[kept], weight_of[kept]
+    same_share = (blocks - 1) / max(1, int(stream.block.max(initial=0)))
+    touched = [own]
     for turn in range(1, 1 + int(copy.max(initial=0))):
-        same = _drawn(found.line, turn) < same_share
-        lines = np.where(same, found.line, found.line + _COPY * turn)
-        for kept in unique(weight):  # what a sample left out is no other line
-            others = np.flatnonzero(~same & (found.blocks > 1) & (weight_of == kept))
-            lines[others] = found.line[np.roll(others, int(GOLDEN * len(others)))]
+        same = _drawn(own, turn) < same_share
+        lines = np.where(same, own, own + _COPY * turn)
+        for stands_for in unique(weight_of):
+            others = np.flatnonzero(~same & (blocks > 1) & (weight_of == stands_for))
+            lines[others] = own[np.roll(others, int(GOLDEN * len(others)))]
         touched.append(lines)
-    lines_of: NDArray[np.int64] = np.stack(touched)[copy, number]
+    number = np.zeros(len(found.line), np.int64)
+    number[kept] = np.arange(len(kept))
+    lines_of: NDArray[np.int64] = np.stack(touched)[copy, number[found.number[rows]]]
     return lines_of
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.core.arrays import occurring
 from warpwatt.core.streams import WarpStreams
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def accesses_of_different(streams: WarpStreams) -> NDArray[np.int64]:
     """Return the numbers of the accesses of all blocks that no earlier one is like."""
     wanted = np.zeros(len(streams.access_instruction), bool)
     spans = access_spans(streams)
-    for place in np.unique(first_alike(streams)).tolist():
+    for place in occurring(first_alike(streams)):
         wanted[slice(*spans[place])] = True
     return np.flatnonzero(wanted)
 
