@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import nothing_kept
 from warpwatt.frontend.toolchain import installed
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def pair(ours: Callable[[], object], other: Callable[[], object]) -> tuple[float
     return statistics.median(a for a, _ in samples), statistics.median(b for _, b in samples)
 
 
+@nothing_kept()
 def main() -> None:
     """Run everything and print one row per pair, then what is resident."""
     nvcc = str(installed().require("nvcc"))

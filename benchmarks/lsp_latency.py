@@ -18,6 +18,8 @@ from pathlib import Path
 import psutil
 from tests.server.lsp.editor import Editor
 
+from benchmarks import nothing_kept
+
 EDITS = 7
 
 
@@ -85,6 +87,7 @@ def medians(said: list[str]) -> str:
     return ", ".join(f"{name} {statistics.median(numbers):.0f}" for name, numbers in found.items())
 
 
+@nothing_kept()
 def main() -> None:
     """Measure and print a table."""
     path = Path(sys.argv[1] if len(sys.argv) > 1 else "examples/matmul.cu").resolve()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import nothing_kept
 from warpwatt.compose import Choice
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find, find_many
@@ -61,6 +62,7 @@ class Spent:
         return f"{self.points / self.seconds:>10,.0f}{after}{self.samples:>10.3f}"
 
 
+@nothing_kept()
 def main() -> None:
     """Time everything and print the tables."""
     heads = "".join(f"{'per s':>10}{'w/o s.':>10}{'samples':>10}" for _ in KERNELS)
