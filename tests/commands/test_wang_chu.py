@@ -60,7 +60,7 @@ def test_tiles_between_barriers_meet_equations_18_to_21(run):
         "--model",
         "time=wang-chu",
         "--clock",
-        "700,700",
+        "400,700",
     )
     code, out, err = run("explain", EXAMPLES / "matmul.cu", *options)
     assert code == 0, err

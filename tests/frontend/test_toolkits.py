@@ -48,24 +48,26 @@ def test_new_targets_take_the_wheels_beside_us():
         assert choice == ToolkitChoice(toolchain.installed(), target)
 
 
-def test_without_a_period_toolkit_the_nearest_newer_target_stands_in():
-    choice = for_target("sm_61")
-    assert described(choice) == (toolchain.installed().release, "sm_75", True)
-    assert "--toolkit 12.9" in choice.warnings[0]
-    choice = for_target("sm_35")
-    assert choice.target == "sm_75"
-    assert "--toolkit 11.8 compiles for sm_35" in choice.warnings[0]
+@pytest.mark.parametrize("in_cache", [(), ("12.3", "12.9"), ("11.8", "12.9")])
+def test_the_toolkit_for_an_old_target_does_not_depend_on_the_cache(in_cache: tuple[str, ...]):
+    for version in in_cache:
+        lay_period(version)
+    for target, better in (
+        ("sm_61", "--toolkit 12.9 compiles for sm_61"),
+        ("sm_20", "--toolkit 11.8 compiles for sm_35"),
+    ):
+        choice = for_target(target)
+        assert described(choice) == (toolchain.installed().release, "sm_75", True)
+        assert better in choice.warnings[0]
 
 
-def test_installed_period_toolkits_cover_old_targets():
-    lay_period("12.3")
+def test_a_requested_toolkit_covers_old_targets():
     lay_period("12.9")
-    assert described(for_target("sm_61")) == ((12, 9), "sm_61", False)
-    assert described(for_target("sm_37")) == ((12, 9), "sm_50", True)
     lay_period("11.8")
-    assert described(for_target("sm_61")) == ((12, 9), "sm_61", False)
-    assert described(for_target("sm_37")) == ((11, 8), "sm_37", False)
-    oldest = for_target("sm_20")
+    assert described(for_target("sm_61", "12.9")) == ((12, 9), "sm_61", False)
+    assert described(for_target("sm_37", "12.9")) == ((12, 9), "sm_50", True)
+    assert described(for_target("sm_37", "11.8")) == ((11, 8), "sm_37", False)
+    oldest = for_target("sm_20", "11.8")
     assert described(oldest) == ((11, 8), "sm_35", True)
     assert "--toolkit" not in oldest.warnings[0]
 

@@ -161,7 +161,7 @@ def _kept(what: str, open_cache: Callable[[], Cache], counted: str) -> Check:
 
 def _periods() -> Check:
     found = ", ".join(toolkit.version for toolkit in toolkits.installed_periods())
-    fix = "" if found else f"for sm_50 to sm_72 add --toolkit {toolkits.FOR_PASCAL} once (downloads wheels)"
+    fix = "" if found else f"for sm_50 to sm_72 add --toolkit {toolkits.FOR_PASCAL} (downloads wheels once)"
     return Check("period toolkits", Status.NOTE, found or "none", fix)
 
 

@@ -39,15 +39,15 @@ class ToolkitChoice:
 
 
 def for_target(target: str, requested: str = "") -> ToolkitChoice:
-    """Return the toolkit for a target, and the nearest newer target where none covers it.
+    """Return the toolkit for a target, and the nearest newer target where it does not cover that one.
 
     Parameters
     ----------
     target
         Such as ``sm_61``.
     requested
-        Version such as ``12.3`` (installed if it is not there yet), or empty: the wheels beside us from
-        sm_75 on, else an installed period toolkit.
+        Version such as ``12.3`` (installed if it is not there yet), or empty: the wheels beside us, whatever
+        period toolkits the cache holds.
 
     Raises
     ------
@@ -59,34 +59,22 @@ def for_target(target: str, requested: str = "") -> ToolkitChoice:
         If ``target`` or ``requested`` is malformed.
     """
     number = target_number(target)
-    if requested:
-        candidates = [period(requested)]
-    else:
-        candidates = [toolchain.installed()]
-        candidates += installed_periods() if number < _span(candidates[0])[0] else []
-    for toolkit in candidates:
-        oldest, newest = _span(toolkit)
-        if oldest <= number and (newest is None or number <= newest):
-            return ToolkitChoice(toolkit, target)
-    return _substitute(target, number, candidates)
-
-
-def _substitute(target: str, number: int, candidates: list[Toolkit]) -> ToolkitChoice:
-    """Fall back on the oldest target any candidate compiles for, if that is newer than the one asked for."""
-    toolkit = min(candidates, key=lambda t: _span(t)[0])
-    nearest = _span(toolkit)[0]
-    if nearest < number:
+    toolkit = period(requested) if requested else toolchain.installed()
+    oldest, newest = _span(toolkit)
+    if newest is not None and number > newest:
         raise UnsupportedGpuError(
             f"CUDA toolkit {toolkit.version} does not know {target}",
             hint="leave out --toolkit, or name a newer one",
         )
+    if oldest <= number:
+        return ToolkitChoice(toolkit, target)
     better, reached = (FOR_PASCAL, number) if number >= 50 else (FOR_KEPLER, max(number, 35))
-    advice = f"; --toolkit {better} compiles for sm_{reached}" if reached < nearest else ""
+    advice = f"; --toolkit {better} compiles for sm_{reached}" if reached < oldest else ""
     warning = (
-        f"toolkit {toolkit.version} has no compiler for {target}: compiled for sm_{nearest} instead, "
+        f"toolkit {toolkit.version} has no compiler for {target}: compiled for sm_{oldest} instead, "
         f"registers are assumed{advice}"
     )
-    return ToolkitChoice(toolkit, f"sm_{nearest}", assumed=True, warnings=(warning,))
+    return ToolkitChoice(toolkit, f"sm_{oldest}", assumed=True, warnings=(warning,))
 
 
 def target_number(target: str) -> int:
