@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from warpwatt.gpus import default_clocks, find
 from warpwatt.models import registry
 from warpwatt.models.bounds import bounds
 from warpwatt.models.roofline import Roofline
+from warpwatt.render.context import Context
+from warpwatt.render.json import render
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 N = 2048
@@ -67,6 +70,19 @@ def test_no_prediction_of_any_model_is_below_its_bound(matmul, monkeypatch):
     result = predict(matmul, MATMUL, find("rtx2080ti"))
     least = max(bounds(result.case).values())
     assert result.time.value == pytest.approx(least)
+
+
+def test_a_published_time_and_its_energy_stay_as_they_are(matmul, monkeypatch):
+    said = predict(matmul, MATMUL, find("rtx2080ti"), choice=Choice(time="roofline")).time.value
+    monkeypatch.setattr(Hasty, "document", "Author 2026, section 1", raising=False)
+    monkeypatch.setattr(compose, "time_model", lambda _: Hasty())
+    result = predict(matmul, MATMUL, find("rtx2080ti"))
+    assert result.time.value == pytest.approx(1e-6 * said, rel=0.5)
+    assert result.energy.value == pytest.approx(result.time.value * result.power.value)
+    document = json.loads(render([result], Context("0")))["predictions"][0]
+    name, least = max(bounds(result.case).items(), key=lambda need: need[1])
+    assert document["bound"] == {"resource": name, "seconds": pytest.approx(least)}
+    assert any(f"{name} at its peak needs" in text for text in document["warnings"])
 
 
 def test_what_advice_asks_is_not_below_its_bound_either(matmul, monkeypatch):

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from warpwatt.core.blocks import BlockClasses
-from warpwatt.core.case import Case, Profile, Timing
+from warpwatt.core.case import Case, FittedModel, Profile, PublishedModel, Timing
 from warpwatt.core.estimate import Estimate, factor_draws
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.program import Level
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.bounds import bounded, bounds, within_bounds
+from warpwatt.models.registry import _TIME, time_model
 
 BYTES = 2 * 100_000 * 256 * 16
 FLOPS = 100_000 * 256 * 400 * 2
@@ -74,6 +75,30 @@ def test_what_is_assumed_may_be_less(toy: Any) -> None:
     guess = (Assumption("trips", "trips", 1.0),)
     guessed = replace(case, workload=replace(case.workload, assumptions=guess))
     assert bounded(Says(least)).predict(guessed).time.low < 0.8 * least
+
+
+@dataclass
+class Prints(Says):
+    """A published model."""
+
+    document: str = "Author 2026, section 1"
+
+
+def test_a_published_model_says_its_own_time(toy: Any) -> None:
+    case = toy.case(toy.execution(sectors=16.0))
+    least = max(bounds(case).values())
+    timing = bounded(Prints(least / 4)).predict(case)
+    assert timing.time.draws == Says(least / 4).predict(case).time.draws
+    assert (timing.bound, timing.bottleneck) == (("DRAM bandwidth", least), "magic")
+    assert "DRAM bandwidth at its peak needs" in timing.warnings[0]
+    assert bounded(Prints(2 * least)).predict(case).warnings == ()
+
+
+@pytest.mark.parametrize("name", [n for n, path in _TIME.items() if path.startswith("warpwatt.published.")])
+def test_every_published_model_is_marked(name: str) -> None:
+    """Except those that are fitted to the user's launches, and Resios', which reads no kernel."""
+    model = time_model(name)
+    assert isinstance(model, PublishedModel | FittedModel) or not model.levels
 
 
 def test_measurements_are_right(toy: Any) -> None:

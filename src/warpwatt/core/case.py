@@ -121,6 +121,8 @@ class Timing:
     """Computes why a learned model predicts this; None for other models."""
     reservations: Callable[[], ReservationTable] | None = None
     """Computes which units are reserved when, where the model is one that reserves them."""
+    bound: tuple[str, float] | None = None
+    """The resource that needs longest at its peak and its seconds; only of a published model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,6 +159,14 @@ class TimeModel(Protocol):
     def predict(self, case: Case) -> Timing:
         """Return the timing, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""
         ...
+
+
+@runtime_checkable
+class PublishedModel(Protocol):
+    """A time model as its document prints it: no bound of ours changes what it says."""
+
+    document: str
+    """Author, year and section."""
 
 
 @runtime_checkable

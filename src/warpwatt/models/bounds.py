@@ -1,4 +1,4 @@
-"""What no time may fall below, whichever model says it: bytes, operations, instructions, the longest block.
+"""What no time may fall below: bytes, operations, instructions, the longest block.
 
 Peaks are those of the data sheet at the case's clocks, whatever part of them a kernel can reach.
 """
@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from warpwatt.core.case import Case, FittedModel, TimeModel, Timing
+from warpwatt.core.case import Case, FittedModel, PublishedModel, TimeModel, Timing
 from warpwatt.core.estimate import Estimate, factor_draws
 from warpwatt.core.execution import Execution, with_assumed
 from warpwatt.core.gpu import clock_parameter
@@ -154,6 +154,16 @@ def within_bounds(timing: Timing, case: Case) -> Timing:
     return _raised(timing, raised, name)
 
 
+def beside_bound(timing: Timing, case: Case) -> Timing:
+    """Return a published model's timing as it is, with the bound beside it and a warning if it is less."""
+    name, least = max(bounds(case).items(), key=lambda need: need[1])
+    said = f"{timing.model} says {si(timing.time.value, 's')}; {name} at its peak needs {si(least, 's')}"
+    below = timing.time.value < least * (1 - NOTICED)
+    return replace(
+        timing, bound=(name, least), warnings=(*timing.warnings, said) if below else timing.warnings
+    )
+
+
 def _raised(timing: Timing, time: Estimate, name: str) -> Timing:
     """Return a timing whose time fell below a bound."""
     share = timing.time.value / time.value
@@ -169,7 +179,10 @@ def _raised(timing: Timing, time: Estimate, name: str) -> Timing:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A time model whose times fall below no bound, unless they come from measurements of the kernel."""
+    """A time model whose times fall below no bound, unless they come from measurements of the kernel.
+
+    A published model says its own time, and the bound stands beside it.
+    """
 
     model: TimeModel
 
@@ -191,7 +204,10 @@ class Bounded:
     def predict(self, case: Case) -> Timing:
         """Return the model's timing within its bounds."""
         timing = self.model.predict(case)
-        return timing if case.profile is not None or case.measured else within_bounds(timing, case)
+        if case.profile is not None or case.measured:
+            return timing
+        hold = beside_bound if isinstance(self.model, PublishedModel) else within_bounds
+        return hold(timing, case)
 
 
 def bounded(model: TimeModel) -> TimeModel:

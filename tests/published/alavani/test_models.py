@@ -9,9 +9,7 @@ from tests.published.alavani.cases import COALESCED, SCATTERED, TILE_SUM, VECTOR
 from warpwatt import gpus
 from warpwatt.core.case import TimeModel
 from warpwatt.core.errors import LaunchError, WarpWattError
-from warpwatt.core.execution import Traffic
 from warpwatt.core.program import Instruction, Level, Program, Unit
-from warpwatt.models.roofs import DRAM_EFFICIENCY
 from warpwatt.published.alavani.blocks import code
 from warpwatt.published.alavani.ilp_tlp_model import AlavaniIlpTlp, warps_per_sm
 from warpwatt.published.alavani.machine import abstract_gpu
@@ -169,17 +167,3 @@ def test_a_block_too_large_is_refused():
 def test_tlp_is_what_the_grid_fills():
     assert warps_per_sm(case(VECTOR_ADD, grid=13)) == 8
     assert warps_per_sm(case(VECTOR_ADD, grid=13_000)) == 64
-
-
-@pytest.mark.parametrize("model", [AlavaniIlpTlp(), AlavaniReservation()], ids=lambda model: model.name)
-def test_a_time_that_no_memory_can_keep_warns(model):
-    """Of the same launch: the more bytes DRAM has to move, the more its roof is passed."""
-    quiet = case(VECTOR_ADD, grid=13)
-    assert "cannot reach" not in " ".join(model.predict(quiet).warnings)
-    seconds = model.predict(quiet).time.value
-    bandwidth = quiet.gpu.memory.dram_bandwidth or DRAM_EFFICIENCY * quiet.gpu.memory_bandwidth
-    loud = replace(quiet, workload=replace(quiet.workload, dram=Traffic(3.93 * seconds * bandwidth)))
-    (text,) = [text for text in model.predict(loud).warnings if "cannot reach" in text]
-    assert text.startswith(f"{model.name} says ")
-    assert "alone need DRAM bandwidth" in text
-    assert "(393% of its roof)" in text

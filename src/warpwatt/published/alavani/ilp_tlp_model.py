@@ -55,6 +55,7 @@ class AlavaniIlpTlp:
     """The first model of Alavani's thesis; the author finds it too low (4.3.7)."""
 
     name = "alavani-ilp-tlp"
+    document = "Alavani 2023, section 4.3"
     summary = "instruction delays from ILP and TLP, block scheduling (Alavani 2023, section 4.3)"
     levels = (Level.PTX,)
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from warpwatt.core.case import Case
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.execution import with_assumed
-from warpwatt.core.units import si
-from warpwatt.models.roofs import roofs
 from warpwatt.published.alavani.machine import (
     published_error,
     reproduction_spread,
@@ -27,9 +25,6 @@ UNTESTED_GPU = 0.5
 """Further spread of the logarithm on GPUs for which the thesis reports no error."""
 LOANED_SHARE = 0.3
 """Further spread where every latency on the way is borrowed; scales with the borrowed share of the delay."""
-
-NOT_BOUNDS = frozenset({"latency", "dispatch"})
-"""Roofs that are models of their own, not what a unit or memory level can do at most."""
 
 
 def estimate(
@@ -56,8 +51,7 @@ def estimate(
         spreads["unknown instructions"] = unknown / total
     assumed = case.workload.assumptions or case.workload.execution.assumptions
     source = Source.MODELLED if own is not None else Source.ASSUMED
-    name = f"alavani-{model}".replace("_", "-")
-    warnings = (*_warnings(case, machine, code, model), *_roof_warnings(case, seconds, name))
+    warnings = _warnings(case, machine, code, model)
     return Estimate.spread(seconds, with_assumed(spreads, assumed), "s", source, warnings)
 
 
@@ -77,22 +71,6 @@ def _warnings(case: Case, machine: AbstractGpu, code: Code, model: str) -> tuple
     if unknown:
         lines.append(f"{unknown} instructions have no class in the thesis and count as their unit suggests")
     return tuple(lines)
-
-
-def _roof_warnings(case: Case, seconds: float, model: str) -> tuple[str, ...]:
-    """Return a warning that names the roofs a time passes, the worst first; nothing where it passes none.
-
-    The thesis' models know no limit of bandwidth or issue: their time may fall below what one resource alone
-    needs for the instructions and bytes of the launch.
-    """
-    passed = [roof for roof in roofs(case) if roof.key not in NOT_BOUNDS and roof.seconds > seconds]
-    if not passed:
-        return ()
-    needs = ", ".join(
-        f"{roof.name} {si(roof.seconds, 's')} ({roof.seconds / seconds:.0%} of its roof)"
-        for roof in sorted(passed, key=lambda roof: -roof.seconds)
-    )
-    return (f"{model} says {si(seconds, 's')}, which the GPU cannot reach: alone need {needs}",)
 
 
 def _loaned_share(cycles: Sequence[float], code: Code, machine: AbstractGpu) -> float:

@@ -75,6 +75,7 @@ class AlavaniReservation:
     """The second model of Alavani's thesis. ``reading`` chooses how penalties are computed."""
 
     name = "alavani-reservation"
+    document = "Alavani 2023, section 4.4"
     summary = "resource reservation from PTX, waves and memory penalties (Alavani 2023, section 4.4)"
     levels = (Level.PTX,)
 

@@ -26,6 +26,7 @@ class RooflineVendor:
     """The thesis' roofline with the theoretical bandwidth of the data sheet."""
 
     name = "roofline-vendor"
+    document = "Alavani 2023, appendix B"
     summary = "two roofs, data-sheet bandwidth, no caches (Alavani 2023, appendix B); every GPU"
     levels = (Level.PTX, Level.SASS)
 
@@ -39,6 +40,7 @@ class RooflineFitted:
     """The same with a bandwidth that was measured on this GPU."""
 
     name = "roofline-fitted"
+    document = "Alavani 2023, appendix B"
     summary = "the same with a measured bandwidth: calibration, the thesis' fit or a published stream figure"
     levels = (Level.PTX, Level.SASS)
 

@@ -94,6 +94,7 @@ class Volkov:
     """
 
     name = "volkov"
+    document = "Volkov 2016, chapters 4 and 5"
     summary = "occupancy against latency and throughput by Little's law (Volkov 2016); every GPU"
     levels = (Level.SASS, Level.PTX)
 

@@ -34,6 +34,7 @@ class WangChu:
     """Rounds of active warps on a serial compute server and a first-come-first-served memory server."""
 
     name = "wang-chu"
+    document = "Wang and Chu 2018, section V"
     summary = "memory as a queue, computation as a server, at any pair of clocks (Wang & Chu 2018); every GPU"
     levels = (Level.SASS, Level.PTX)
 

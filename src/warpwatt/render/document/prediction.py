@@ -71,6 +71,7 @@ def _results(prediction: Prediction) -> Json:
         "launch_overhead": quantity_document(prediction.launch_overhead),
         "transfer": quantity_document(prediction.transfer),
         "bottleneck": timing.bottleneck,
+        "bound": dict(zip(("resource", "seconds"), timing.bound, strict=True)) if timing.bound else None,
         "models": {"time": timing.model, "power": power.model},
         "breakdown": {
             "time": dict(timing.breakdown),
