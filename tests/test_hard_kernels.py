@@ -65,3 +65,49 @@ def test_less_work_behind_barriers_takes_no_longer(tmp_path):
     every_other = np.where(np.arange(64) % 2, whole, half)
     assert time(half) < 0.6 * time(whole)
     assert time(every_other) <= 1.02 * time(whole)
+
+
+SERIAL = """
+extern "C" __global__ void prefix(float *w, float *sums, int n) {
+    int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i < n) w[i] *= 0.5f;
+    __syncthreads();
+    if (i == 0) for (int x = 1; x < n; x++) sums[x] = w[x] + sums[x - 1];
+    __syncthreads();
+    if (i < n) w[i] += 1.0f;
+}
+"""
+SPREAD = """
+extern "C" __global__ void spread(const float4 *x, float4 *y, int apart) {
+    int number = blockIdx.x + blockIdx.y * gridDim.x;
+    if (number % apart) return;
+    int b = number / apart;
+    float4 s = make_float4(0, 0, 0, 0);
+    for (int i = 0; i < 64; i++) {
+        float4 v = x[(size_t)b * 16384 + i * 256 + threadIdx.x];
+        s.x += v.x; s.y += v.y; s.z += v.z; s.w += v.w;
+    }
+    y[b * 256 + threadIdx.x] = s;
+}
+"""
+
+
+def test_a_serial_section_takes_time_in_proportion_to_its_length():
+    """One warp works, the others wait: also where the trace ends early, in some block or within the section."""
+
+    def time(n):
+        args = {"w": f"f32[{n}]", "sums": f"f32[{n}]", "n": n}
+        return warpwatt.predict(SERIAL, gpu="rtx3080", grid=-(-n // 256), block=256, args=args).time.value
+
+    lengths = (16_000, 36_000, 100_000)
+    each = [time(n) / n for n in lengths]
+    assert max(each) < 1.3 * min(each)
+
+
+@pytest.mark.parametrize(("grid", "apart"), [((65536, 1, 1), 97), ((128, 128, 1), 129), ((4096, 1, 1), 1)])
+def test_working_blocks_read_all_that_they_ask_for_however_far_apart_they_lie(grid, apart):
+    """Every 97th block of a long grid, the diagonal of a square one, all of a grid."""
+    working = -(-grid[0] * grid[1] // apart)
+    args = {"x": f"f32[{working * 65536}]", "y": f"f32[{working * 1024}]", "apart": apart}
+    found = warpwatt.predict(SPREAD, gpu="t4", grid=grid, block=256, args=args)
+    assert found.case.workload.dram.read == pytest.approx(working * 262144, rel=0.02)

@@ -77,6 +77,7 @@ def test_an_ambiguous_name_lists_the_candidates(run):
         (["--grid", "64", "--block", "256", "--clock", "fast"], "clock"),
         (["--grid", "64", "--block", "256", "--clock", "1"], "MHz"),
         (["--grid", "64", "--block", "256", "--clock", "4800"], "impossible clock"),
+        (["--grid", "64", "--block", "256", "--clock", "1800,1200"], "impossible memory clock"),
         (["--grid", "64", "--block", "256", "--loop", "x"], "loop"),
         (["--grid", "64", "--block", "256", "--arg", "m=4"], "m"),
         (["--grid", "64", "--block", "256", "--arg", "n=f32[4]"], "n"),

@@ -181,8 +181,8 @@ def test_the_grid_limits_a_small_launch() -> None:
     found = occupancy(find("h200"), Resources(registers=32), Launch(Dim3(133), Dim3(256)))
     assert found.limiter == "grid"
     assert found.limits["grid"] == 2
-    assert (found.blocks_per_sm, found.resident_blocks) == (8, 2)
-    assert found.theoretical == 1
+    assert (found.blocks_per_sm, found.resident_blocks, found.resident_warps) == (8, 2, 16)
+    assert (found.theoretical, found.resident) == (1, 16 / 64)
 
 
 @pytest.mark.parametrize(

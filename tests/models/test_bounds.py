@@ -69,6 +69,16 @@ def test_only_the_low_end_is_raised_where_the_time_is_above(toy: Any) -> None:
     assert within_bounds(above, case) is above
 
 
+def test_a_raised_time_keeps_its_relative_width(toy: Any) -> None:
+    """No interval of zero width where something was modelled."""
+    case = toy.case(toy.execution(sectors=16.0))
+    least = max(bounds(case).values())
+    said = Says(least / 4, spread=0.1)
+    raised, own = bounded(said).predict(case).time, said.predict(case).time
+    assert (raised.value, raised.low) == (pytest.approx(least), pytest.approx(least))
+    assert raised.high / raised.value == pytest.approx(own.high / own.value)
+
+
 def test_what_is_assumed_may_be_less(toy: Any) -> None:
     case = toy.case(toy.execution(sectors=16.0))
     least = max(bounds(case).values())

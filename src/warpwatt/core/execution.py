@@ -190,9 +190,19 @@ class Occupancy:
         return min(self.blocks_per_sm, self.limits.get("grid", self.blocks_per_sm))
 
     @property
+    def resident_warps(self) -> int:
+        """Warps of the blocks on the fullest SM."""
+        return self.warps_per_sm // max(1, self.blocks_per_sm) * self.resident_blocks
+
+    @property
     def theoretical(self) -> float:
-        """Resident warps over the most an SM can hold."""
+        """Warps that an SM holds of this kernel, whatever the grid, over the most it can hold."""
         return self.warps_per_sm / self.max_warps_per_sm
+
+    @property
+    def resident(self) -> float:
+        """Resident warps of the fullest SM over the most it can hold: ``theoretical`` where the grid fills it."""
+        return self.resident_warps / self.max_warps_per_sm
 
 
 @dataclass(frozen=True, slots=True)

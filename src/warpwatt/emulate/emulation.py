@@ -188,7 +188,11 @@ def run_sample(
     taken = _first_sample(bound.launch, work, drawn)
     ran, counted = device.run(taken), None
     if ran.found.cheap:
-        ran = device.run(whole(grid))
+        every = device.run(whole(grid))
+        if not alone or every.found.traced:
+            ran = every
+        elif (counted := count_blocks(device.fresh, ran.found)) is None:
+            ran = every
     elif alone and drawn is None and engine is None and blocks_may_differ(ran.found, bound, routine, control):
         counted = count_blocks(device.fresh, ran.found)
     again = _better_sample(taken, ran.found, counted, device.fresh) if alone else None

@@ -112,7 +112,9 @@ class Sample:
     def blocks(self, run: Sequence[int]) -> SampledBlocks:
         """Return the blocks of some units, with their weights."""
         pairs = [(b, w) for k, w in zip(run, self.weights(run), strict=True) for b in self.units[k]]
-        return SampledBlocks(self.grid, np.array([b for b, _ in pairs]), np.array([w for _, w in pairs]))
+        classes = tuple(self.strata[k][0] for k in run) if self.order else ()
+        numbers, weights = np.array([b for b, _ in pairs]), np.array([w for _, w in pairs])
+        return SampledBlocks(self.grid, numbers, weights, classes, self.order)
 
 
 def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:

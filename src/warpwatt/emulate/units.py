@@ -85,6 +85,11 @@ class Sampled:
         return relative_error(self.runs, self.sample.weights(self.units), strata)
 
     @property
+    def traced(self) -> bool:
+        """Whether every unit that was run was traced to its end."""
+        return all(run.trace is not None and run.trace.complete for run in self.runs)
+
+    @property
     def cheap(self) -> bool:
         """Whether the first of several units says that the whole grid costs no more than a sample may."""
         if self.cut is not None or len(self.units) != 1 or len(self.sample.units) == 1:

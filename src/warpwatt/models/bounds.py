@@ -133,7 +133,8 @@ def _issued(execution: Execution) -> float:
 def within_bounds(timing: Timing, case: Case) -> Timing:
     """Return the timing, its time and every draw of it raised to what the case needs at the peaks.
 
-    Where what the launch does is assumed, a draw that takes it for less needs less.
+    Where what the launch does is assumed, a draw that takes it for less needs less. A time that is raised
+    keeps the relative width of the model's: how far above the bound the launch stays is no better known.
     """
     needs = bounds(case)
     name = max(needs, key=needs.__getitem__)
@@ -147,7 +148,9 @@ def within_bounds(timing: Timing, case: Case) -> Timing:
     ]
     if time.value >= least and all(map(float.__ge__, time.draws, floors)):
         return timing
-    draws = [max(pair) for pair in zip(time.draws, floors, strict=True)] if time.draws else floors
+    grown = max(1.0, least / time.value) if time.value > 0.0 else 1.0
+    pairs = zip(time.draws, floors, strict=True)
+    draws = [max(draw * grown, floor) for draw, floor in pairs] if time.draws else floors
     raised = Estimate.from_draws(max(time.value, least), draws, time.unit, time.source, time.warnings)
     if time.value >= least:
         return replace(timing, time=raised)

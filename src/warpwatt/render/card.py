@@ -88,7 +88,7 @@ def _row(prediction: Prediction, fastest: bool, thriftiest: bool) -> dict[str, o
         "power": quantity(prediction.power) + ("*" if prediction.limited_by_power else ""),
         "energy": _cell(prediction.energy, BEST if thriftiest else ""),
         "clock": si(case.clocks.sm, "Hz"),
-        "occupancy": percent(case.workload.occupancy.theoretical),
+        "occupancy": percent(case.workload.occupancy.resident),
         "bottleneck": prediction.timing.bottleneck,
     }
 
@@ -109,7 +109,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
         ("Limited by", prediction.timing.bottleneck),
         ("Launch", launch_shape(case.launch)),
         ("Clocks", f"{si(case.clocks.sm, 'Hz')}, memory {si(case.clocks.memory, 'Hz')}{why}"),
-        ("Occupancy", f"{percent(held.theoretical)}, limited by {held.limiter}"),
+        ("Occupancy", f"{percent(held.resident)}, limited by {held.limiter}"),
     ]
 
 

@@ -115,7 +115,7 @@ def _cells(prediction: Prediction, stars: tuple[bool, bool], *, wide: bool) -> I
     yield _cell(prediction.energy, marked=stars[1], wide=wide)
     if wide:
         yield Text(si(prediction.case.clocks.sm, "Hz"))
-        yield Text(percent(prediction.case.workload.occupancy.theoretical))
+        yield Text(percent(prediction.case.workload.occupancy.resident))
     yield Text(plain(prediction.timing.bottleneck))
 
 

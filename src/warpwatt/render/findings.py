@@ -231,12 +231,12 @@ def occupancy(prediction: Prediction) -> Iterator[Finding]:
         "shared memory": f" ({binary_bytes(held.shared_per_block)} per block)",
         "grid": f" (only {plural(prediction.case.launch.grid.count, 'block')})",
     }.get(held.limiter, "")
-    others = [f"{name} would allow {n}" for name, n in held.limits.items() if n > held.blocks_per_sm]
-    rest = f"; {', '.join(others)}" if others and held.theoretical < 1 else ""
+    others = [f"{name} would allow {n}" for name, n in held.limits.items() if n > held.resident_blocks]
+    rest = f"; {', '.join(others)}" if others and held.resident < 1 else ""
     yield Finding(
         "Occupancy",
-        f"{percent(held.theoretical)}: {held.warps_per_sm} of {held.max_warps_per_sm} warps per SM in "
-        f"{plural(held.blocks_per_sm, 'block')}, limited by {held.limiter}{why}{rest}.",
+        f"{percent(held.resident)}: {held.resident_warps} of {held.max_warps_per_sm} warps per SM in "
+        f"{plural(held.resident_blocks, 'block')}, limited by {held.limiter}{why}{rest}.",
     )
     if resources.assumed:
         text = f"{plural(resources.registers, 'register')} per thread are assumed: no compiler reported them."

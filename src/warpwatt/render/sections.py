@@ -124,9 +124,8 @@ def occupancy(prediction: Prediction, _context: Context) -> list[RenderableType]
     """Return resident warps, what limits them, registers, shared memory and waves."""
     workload, resources = prediction.case.workload, prediction.case.kernel.resources
     held = workload.occupancy
-    note = (
-        f"{held.warps_per_sm} of {held.max_warps_per_sm} warps, {plural(held.blocks_per_sm, 'block')} per SM"
-    )
+    blocks = plural(held.resident_blocks, "block")
+    note = f"{held.resident_warps} of {held.max_warps_per_sm} warps, {blocks} per SM"
     allowed = ", ".join(f"{name} {n}" for name, n in held.limits.items())
     registers = plural(resources.registers, "register") + " per thread" + " (assumed)" * resources.assumed
     waves = f"{workload.waves:.3g} waves on {plural(workload.active_sms, 'SM')}"
@@ -137,7 +136,7 @@ def occupancy(prediction: Prediction, _context: Context) -> list[RenderableType]
     if resources.spill_loads or resources.spill_stores:
         facts.append(f"spills {resources.spill_stores} B stored, {resources.spill_loads} B loaded per thread")
     body = [Text(fact, style=QUIET) for fact in facts]
-    return section("Occupancy", bars([("Theoretical", held.theoretical, note)]), *body)
+    return section("Occupancy", bars([("Resident", held.resident, note)]), *body)
 
 
 def energy(prediction: Prediction, context: Context) -> list[RenderableType]:

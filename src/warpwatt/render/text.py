@@ -81,7 +81,7 @@ def _conditions(prediction: Prediction) -> list[tuple[str, str]]:
     return [
         ("Limited by", prediction.timing.bottleneck),
         ("Clocks", f"{clocks}{why}"),
-        ("Occupancy", f"{percent(held.theoretical)}, limited by {held.limiter}"),
+        ("Occupancy", f"{percent(held.resident)}, limited by {held.limiter}"),
         ("Beside", f"launch {quantity(prediction.launch_overhead)}, copies {copies(prediction.transfer)}"),
     ]
 

@@ -23,6 +23,8 @@ POWER_LIMITS = (0.2, 2.0)
 """Of the data sheet's power limit: below it boards do not go (100 of 700 W at least), nor makers beyond."""
 OVERCLOCKED = 2.0
 """Times a data sheet's boost clock that nobody's board runs at; laptops have been seen at 1.5."""
+STACKED = 0.02
+"""Share by which the clock of stacked memory (HBM) may differ from the data sheet's: boards set no other."""
 PIPELINE = "pipeline"
 """The time model whose time of PTX is another model's."""
 
@@ -86,12 +88,17 @@ def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
         raise InputError(
             f"not a clock: {text!r}", hint="write --clock SM[,MEM] in MHz, for example 1410,1215"
         ) from None
-    if (
-        not 50 * MEGA <= clocks.sm <= OVERCLOCKED * gpu.boost_clock
-        or not 50 * MEGA <= clocks.memory <= 30000 * MEGA
-    ):
+    if not 50 * MEGA <= clocks.sm <= OVERCLOCKED * gpu.boost_clock:
         boost = round(gpu.boost_clock / MEGA)
         raise InputError(f"impossible clock: {text} MHz", hint=f"{gpu.name} runs up to {boost} MHz")
+    least = (1 - STACKED) * gpu.memory_clock if gpu.memory_type.startswith("HBM") else 50 * MEGA
+    most = (1 + STACKED if gpu.memory_type.startswith("HBM") else OVERCLOCKED) * gpu.memory_clock
+    if not least <= clocks.memory <= most:
+        own = round(gpu.memory_clock / MEGA)
+        raise InputError(
+            f"impossible memory clock: {memory} MHz",
+            hint=f"{gpu.memory_type} of {gpu.name} runs at {own} MHz",
+        )
     return clocks
 
 

@@ -16,7 +16,7 @@ from warpwatt.models.pipeline import chip
 from warpwatt.models.pipeline.chip import ChipLaunch, ChipSimulation
 from warpwatt.models.pipeline.shorten import Runs
 from warpwatt.models.pipeline.shorten import runs as runs_of
-from warpwatt.models.pipeline.streams import equalise_warps
+from warpwatt.models.pipeline.streams import continue_alike
 
 if TYPE_CHECKING:
     import pytest
@@ -87,7 +87,8 @@ def test_warps_that_hardly_began_do_what_the_longest_did() -> None:
     """Of two warps traced in part, the second one's steps stand for both."""
     given_ = streams([0, 1, 2, 3, 4])
     uneven = replace(given_, warps_per_block=2, starts=np.array([0, 1, 5]))
-    even = equalise_warps(uneven)
+    code = Program("k", Level.SASS, "sm_80", tuple(Instruction(n, "FADD") for n in range(5)))
+    even = continue_alike(uneven, code)
     assert even.starts.tolist() == [0, 4, 8]
     assert even.steps[:, 0].tolist() == [1, 2, 3, 4] * 2
 

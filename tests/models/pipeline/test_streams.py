@@ -104,3 +104,16 @@ def test_warps_that_barriers_keep_together_keep_their_own_work() -> None:
     assert [int((far.steps[:, 0] == i).sum()) for i in range(3)] == [16, 16, 7]
     alone = replace(streams, starts=np.array([0, len(longer) + len(shorter) - 1, len(longer) + len(shorter)]))
     assert len(equally_far(alone, code).steps) == 2 * (len(longer) + len(shorter) - 1)
+
+
+def test_warps_that_wait_for_one_or_have_ended_keep_what_they_did() -> None:
+    """Behind a barrier the first adds up in a loop; the second waits at the next, the third has ended."""
+    code = Program("k", Level.SASS, "sm_75", (
+        Instruction(0, "BAR.SYNC", flow=Flow.BARRIER), Instruction(1, "FADD"),
+        Instruction(2, "BAR.SYNC", flow=Flow.BARRIER), Instruction(3, "EXIT", flow=Flow.EXIT),
+    ))  # fmt: skip
+    wait, add, again, leave = ((n, n + 1, 0) for n in range(4))
+    warps = [[wait, *[add] * 50], [wait, again], [leave]]
+    starts = np.cumsum([0, *map(len, warps)])
+    streams = WarpStreams(3, (0,), starts, np.array(sum(warps, [])), np.zeros(0, int), *_ones(0))
+    assert equally_far(streams, code).work_of_warps.tolist() == [51, 2, 1]

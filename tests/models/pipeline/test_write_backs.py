@@ -19,8 +19,14 @@ MB = 1e6
         (Traffic(0.0, 32 * MB), Traffic(8 * MB, 16 * MB), 1.5),  # of parts of sectors
         (Traffic(32 * MB, 32 * MB), Traffic(16 * MB, 16 * MB), 2.0),  # atomics read and write back
         (Traffic(32 * MB, 0.0), Traffic(0.0, 0.0), 1.0),  # everything hits
+        (
+            Traffic(32 * MB, 0.0),
+            Traffic(64 * MB, 0.0),
+            2.0,
+        ),  # loads of single sectors from pieces of 64 bytes
     ],
 )
 def test_dram_moves_more_than_what_misses(l2: Traffic, dram: Traffic, times: float) -> None:
-    hits = LevelHits("x", 1.0, 1.0, 0.0, 0.5, l2, l2, dram)
+    hit = max(0.0, 1.0 - (dram.read if l2.read else dram.written) / (l2.read or l2.written))
+    hits = LevelHits("x", 1.0, 1.0, 0.0, hit, l2, l2, dram)
     assert moved_over_missed(hits) == times

@@ -236,6 +236,15 @@ def _extent(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks, scale: float
 ) -> tuple[float, tuple[Lag, ...] | None, float]:
     """Return bytes of a block, when they are touched again, and bytes of the grid."""
+    touching = [k for k, own in enumerate(sets) if len(own)]
+    left = blocks.without_idle(touching)
+    if left is not None:
+        own = [sets[k] for k in touching]
+        first = np.array([sectors[0] for sectors in own], np.int64)
+        steps = steps_of(np.arange(len(own), dtype=np.int32), first, left, lambda: own)
+        block_bytes, again, total = _extent(own, steps, left, scale)
+        spread = blocks.grid.count / left.grid.count
+        return block_bytes / spread, again and tuple(Lag(l.blocks * spread, l.share) for l in again), total
     block_bytes = scale * mean_bytes(sets, blocks)
     steps = () if _only_begin_alike(sets, steps, blocks) else steps or steps_about(sets, blocks)
     if appended(sets, blocks):

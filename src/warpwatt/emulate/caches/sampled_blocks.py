@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,29 @@ class SampledBlocks:
     grid: Dim3
     numbers: NDArray[np.int64]
     weights: NDArray[np.float64]
+    classes: tuple[int, ...] = ()
+    """Class of each sampled block, where blocks were classified by their work."""
+    order: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    """The grid as runs of blocks of one class: class, number of blocks."""
+
+    def without_idle(self, touching: Sequence[int]) -> SampledBlocks | None:
+        """Return the blocks of ``touching`` (ordinals) in the grid that is left without the other classes.
+
+        None unless most blocks of their classes have blocks of other classes on both sides: then neighbours in
+        the grid say nothing of what is shared.
+        """
+        if self.order is None:
+            return None
+        kinds, counts = self.order
+        kept = np.isin(kinds, [self.classes[k] for k in touching])
+        left = counts * kept
+        if 2 * np.count_nonzero(np.diff(kept, prepend=False) & kept) <= left.sum():
+            return None
+        begins, numbers = np.cumsum(counts) - counts, self.numbers[list(touching)]
+        run = np.searchsorted(begins, numbers, side="right") - 1
+        rank = (np.cumsum(left) - left)[run] + numbers - begins[run]
+        grid = Dim3(max(1, round(float(left.sum()))))
+        return SampledBlocks(grid, rank.astype(np.int64), self.weights[list(touching)])
 
     @cached_property
     def coordinates(self) -> NDArray[np.int64]:

@@ -249,10 +249,10 @@ def _missed_over_waiting(hits: LevelHits) -> float:
 def moved_over_missed(hits: LevelHits) -> float:
     """Return the bytes that DRAM moves for an instruction over those that miss L2.
 
-    Of reads also what they drive out; of atomics what they read and what is written back; of stores also what
-    is read to fill the sectors that they write in part.
+    Of reads also what they drive out, and the rest of the pieces that DRAM reads at least; of atomics what they
+    read and what is written back; of stores also what is read to fill the sectors that they write in part.
     """
-    missed = hits.dram.read if hits.l2.read else hits.dram.written
+    missed = (1.0 - hits.l2_hits) * (hits.l2.read or hits.l2.written)
     return hits.dram.total / missed if missed else 1.0
 
 

@@ -38,12 +38,9 @@ def equally_far(streams: WarpStreams, program: Program) -> WarpStreams:
 
     Warps take turns in the emulator, so some have hardly begun when a trace ends early. Where barriers keep
     them together, each keeps what itself does up to the last barrier that all have reached: work that only
-    some of them do stays theirs. Else all do what the one did that was traced longest.
+    some of them do stays theirs. Else see :func:`continue_alike`.
     """
-    barriers = np.array([i.flow is Flow.BARRIER for i in program.instructions], np.int64)
-    before = np.concatenate(([0], np.cumsum(barriers)))
-    within = np.maximum(0, before[streams.steps[:, 1]] - before[streams.steps[:, 0]])
-    passed = np.concatenate(([0], np.cumsum(within)))
+    passed = _barriers_passed(streams, program)
     spans = list(pairwise(streams.starts.tolist()))
     kept = np.zeros(len(streams.steps), bool)
     for first in range(0, len(spans), streams.warps_per_block):
@@ -53,22 +50,42 @@ def equally_far(streams: WarpStreams, program: Program) -> WarpStreams:
             kept[start:stop] = passed[start:stop] - passed[start] < common
     work = streams.steps[:, 1] - streams.steps[:, 0]
     if work[kept].sum() < IN_STEP * work.sum():
-        return equalise_warps(streams)
+        return continue_alike(streams, program)
     starts = np.concatenate(([0], np.cumsum(kept)))[streams.starts]
     return replace(streams, starts=starts, steps=streams.steps[kept])
 
 
-def equalise_warps(streams: WarpStreams) -> WarpStreams:
-    """Return one block whose warps all do what the one did that was traced longest."""
-    done = np.concatenate(([0], np.cumsum(streams.steps[:, 1] - streams.steps[:, 0])))
-    longest = int(np.argmax(np.diff(done[streams.starts])))
-    steps = streams.steps[streams.starts[longest] : streams.starts[longest + 1]]
-    warps = streams.warps_per_block
+def _barriers_passed(streams: WarpStreams, program: Program) -> NDArray[np.int64]:
+    """Return the barriers executed before each step, counted over all streams, and behind the last step."""
+    barriers = np.array([i.flow is Flow.BARRIER for i in program.instructions], np.int64)
+    before = np.concatenate(([0], np.cumsum(barriers)))
+    within = np.maximum(0, before[streams.steps[:, 1]] - before[streams.steps[:, 0]])
+    return np.concatenate(([0], np.cumsum(within)))
+
+
+def continue_alike(streams: WarpStreams, program: Program) -> WarpStreams:
+    """Return the block that was traced longest; its running warps all do what the longest of them did.
+
+    A warp that has ended, or that waits at a barrier for others, keeps what it did: in a serial section one
+    warp works and the others wait.
+    """
+    work = streams.work_of_warps
+    block = int(np.argmax(work)) // streams.warps_per_block
+    alone = streams.only([block])
+    passed = np.diff(_barriers_passed(alone, program)[alone.starts])
+    spans = list(pairwise(alone.starts.tolist()))
+    last = [program.instructions[int(alone.steps[stop - 1, 1]) - 1].flow if stop > start else Flow.NEXT
+            for start, stop in spans]  # fmt: skip
+    ended = np.array([flow is Flow.EXIT for flow in last])
+    behind = min((n for n, over in zip(passed, ended, strict=True) if not over), default=0)
+    waits = np.array([flow is Flow.BARRIER for flow in last]) & (passed > behind)
+    runs = ~(ended | waits)
+    longest = int(np.argmax(np.where(runs, alone.work_of_warps, -1.0)))
+    spans = [spans[longest] if runs[longest] and own else span for own, span in zip(runs, spans, strict=True)]
     return replace(
-        streams,
-        blocks=(streams.blocks[longest // warps],),
-        starts=np.arange(warps + 1, dtype=np.int64) * len(steps),
-        steps=np.tile(steps, (warps, 1)),
+        alone,
+        starts=np.cumsum([0, *(stop - start for start, stop in spans)]).astype(np.int64),
+        steps=np.concatenate([alone.steps[start:stop] for start, stop in spans]),
         weights=(),
     )
 

@@ -166,7 +166,7 @@ def _conditions(prediction: Prediction) -> tuple[tuple[str, str], ...]:
         ("Limited by", plain(prediction.timing.bottleneck)),
         ("Launch", f"{shape(prediction)}, {case.workload.waves:.3g} waves"),
         ("Clocks", f"SM {si(case.clocks.sm, 'Hz')}, memory {si(case.clocks.memory, 'Hz')}{limited}"),
-        ("Occupancy", f"{percent(held.theoretical)}, limited by {held.limiter}"),
+        ("Occupancy", f"{percent(held.resident)}, limited by {held.limiter}"),
         ("Registers", f"{resources.registers} per thread{' (assumed)' if resources.assumed else ''}"),
         ("Shared memory", f"{binary_bytes(held.shared_per_block)} per block"),
         ("Launch overhead", f"{quantity(prediction.launch_overhead)} beside the time"),

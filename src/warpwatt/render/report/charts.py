@@ -65,7 +65,9 @@ def static_energy(prediction: Prediction) -> str:
 
 
 def occupancy_bar(prediction: Prediction) -> Bar:
-    """Return the theoretical occupancy."""
+    """Return the resident warps over the most an SM holds."""
     held = prediction.case.workload.occupancy
-    note = f"{held.warps_per_sm} of {held.max_warps_per_sm} warps in {plural(held.blocks_per_sm, 'block')}"
-    return bar("Theoretical", held.theoretical, note)
+    note = (
+        f"{held.resident_warps} of {held.max_warps_per_sm} warps in {plural(held.resident_blocks, 'block')}"
+    )
+    return bar("Resident", held.resident, note)

@@ -115,7 +115,7 @@ def _row(prediction: Prediction, anchor: str, name: str, time: Figure, power: Fi
     held = " (power limit)" if prediction.limited_by_power else ""
     return Row(
         anchor, plain(name), time, power, energy, si(case.clocks.sm, "Hz") + held,
-        percent(case.workload.occupancy.theoretical), plain(prediction.timing.bottleneck),
+        percent(case.workload.occupancy.resident), plain(prediction.timing.bottleneck),
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def facts_of(prediction: Prediction, own: str) -> Facts:
         power_text=interval(prediction.power),
         energy_text=interval(prediction.energy),
         bottleneck=prediction.timing.bottleneck,
-        occupancy=f"{percent(held.theoretical)}, limited by {held.limiter}",
+        occupancy=f"{percent(held.resident)}, limited by {held.limiter}",
         registers=case.kernel.resources.registers,
         clocks=si(case.clocks.sm, "Hz"),
         limited_by_power=prediction.limited_by_power,
@@ -121,7 +121,7 @@ def _remarks(prediction: Prediction, own: str) -> Iterator[Remark]:
     yield from _divergence(prediction, costs, own)
     for finding in spill_findings(prediction):
         yield Remark("spills", KERNEL, f"{finding.text} Try {finding.fix}.")
-    low = prediction.case.workload.occupancy.theoretical < LOW_OCCUPANCY
+    low = prediction.case.workload.occupancy.resident < LOW_OCCUPANCY
     for position, finding in enumerate(occupancy_findings(prediction)):
         if position > 0:
             yield Remark("idle-sms", KERNEL, finding.text)
