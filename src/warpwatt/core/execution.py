@@ -201,7 +201,7 @@ class Occupancy:
 
     @property
     def resident(self) -> float:
-        """Resident warps of the fullest SM over the most it can hold: ``theoretical`` where the grid fills it."""
+        """Resident warps of the fullest SM over the most that it can hold."""
         return self.resident_warps / self.max_warps_per_sm
 
 
