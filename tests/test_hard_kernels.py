@@ -93,7 +93,7 @@ extern "C" __global__ void spread(const float4 *x, float4 *y, int apart) {
 
 
 def test_a_serial_section_takes_time_in_proportion_to_its_length():
-    """One warp works, the others wait: also where the trace ends early, in some block or within the section."""
+    """One warp works, the others wait; the trace may end within the section."""
 
     def time(n):
         args = {"w": f"f32[{n}]", "sums": f"f32[{n}]", "n": n}

@@ -189,9 +189,7 @@ def run_sample(
     ran, counted = device.run(taken), None
     if ran.found.cheap:
         every = device.run(whole(grid))
-        if not alone or every.found.traced:
-            ran = every
-        elif (counted := count_blocks(device.fresh, ran.found)) is None:
+        if not alone or every.found.traced or (counted := count_blocks(device.fresh, ran.found)) is None:
             ran = every
     elif alone and drawn is None and engine is None and blocks_may_differ(ran.found, bound, routine, control):
         counted = count_blocks(device.fresh, ran.found)

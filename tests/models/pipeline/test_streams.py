@@ -115,5 +115,7 @@ def test_warps_that_wait_for_one_or_have_ended_keep_what_they_did() -> None:
     wait, add, again, leave = ((n, n + 1, 0) for n in range(4))
     warps = [[wait, *[add] * 50], [wait, again], [leave]]
     starts = np.cumsum([0, *map(len, warps)])
-    streams = WarpStreams(3, (0,), starts, np.array(sum(warps, [])), np.zeros(0, int), *_ones(0))
+    streams = WarpStreams(
+        3, (0,), starts, np.array([step for warp in warps for step in warp]), np.zeros(0, int), *_ones(0)
+    )
     assert equally_far(streams, code).work_of_warps.tolist() == [51, 2, 1]

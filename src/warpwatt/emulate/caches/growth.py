@@ -244,7 +244,11 @@ def _extent(
         steps = steps_of(np.arange(len(own), dtype=np.int32), first, left, lambda: own)
         block_bytes, again, total = _extent(own, steps, left, scale)
         spread = blocks.grid.count / left.grid.count
-        return block_bytes / spread, again and tuple(Lag(l.blocks * spread, l.share) for l in again), total
+        return (
+            block_bytes / spread,
+            again and tuple(replace(lag, blocks=lag.blocks * spread) for lag in again),
+            total,
+        )
     block_bytes = scale * mean_bytes(sets, blocks)
     steps = () if _only_begin_alike(sets, steps, blocks) else steps or steps_about(sets, blocks)
     if appended(sets, blocks):

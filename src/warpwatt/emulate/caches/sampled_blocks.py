@@ -30,8 +30,8 @@ class SampledBlocks:
     def without_idle(self, touching: Sequence[int]) -> SampledBlocks | None:
         """Return the blocks of ``touching`` (ordinals) in the grid that is left without the other classes.
 
-        None unless most blocks of their classes have blocks of other classes on both sides: then neighbours in
-        the grid say nothing of what is shared.
+        None unless most blocks of their classes stand between blocks of other classes: then neighbours in the
+        grid say nothing of what is shared.
         """
         if self.order is None:
             return None
