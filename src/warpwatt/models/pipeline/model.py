@@ -249,8 +249,8 @@ def _missed_over_waiting(hits: LevelHits) -> float:
 def moved_over_missed(hits: LevelHits) -> float:
     """Return the bytes that DRAM moves for an instruction over those that miss L2.
 
-    Of reads also what they drive out, and the rest of the smallest pieces that DRAM reads; of atomics what they
-    read and what is written back; of stores also what is read to fill sectors that they write in part.
+    Of reads also what they drive out, and the rest of the smallest pieces that DRAM reads; of atomics what
+    they read and what is written back; of stores also what is read to fill sectors that they write in part.
     """
     missed = (1.0 - hits.l2_hits) * (hits.l2.read or hits.l2.written)
     return hits.dram.total / missed if missed else 1.0
