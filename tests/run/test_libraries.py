@@ -250,6 +250,17 @@ def test_costs_keep_to_the_roofs_and_say_that_they_are_assumed(program):
         assert found.time.low < found.time.value < found.time.high
 
 
+@pytest.mark.parametrize(("name", "share"), [("h100", 0.72), ("a100-sxm4-80gb", 0.79), ("b200", 0.66)])
+def test_large_products_hold_the_power_limit(name, share):
+    """What cuBLASLt reaches of the peak in products of 1 ms and more (medians of aiconfigurator's rows)."""
+    n, gpu = 16384, find(name)
+    operation = Operation(2.0 * n**3, "tensor_fp16_fma", (), (), print, results=(n, n, 1), kind="product")
+    found = cost(operation, gpu)
+    peak = gpu.sm_count * gpu.capability.throughput["tensor_fp16_fma"] * 2 * default_clocks(gpu).sm
+    assert found.limiter == "power limit (tensor cores)"
+    assert operation.work / found.time.value == pytest.approx(share * peak, rel=0.12)
+
+
 def test_messages_are_read_as_they_are_written():
     head = Contents(HOST, 3, data=b"abc").pack()
     data = b"cublasCreate_v2" + struct.pack("<2Q", HOST, 5) + head

@@ -121,13 +121,16 @@ def dram_joules_per_byte(gpu: Gpu) -> float:
 
 
 def flop_joules(gpu: Gpu, unit: Unit) -> float:
-    """Return the energy of one floating-point operation at the boost clock, its instruction's part included.
+    """Return the energy of one operation of a library at the boost clock, its instruction's part included.
 
-    A multiply-add is two; instructions of tensor cores hold so many that theirs does not count.
+    A multiply-add is two. Those of tensor cores are of large FP16 products, by the largest instruction that
+    the chip has for them.
     """
-    instruction = 0.0 if unit is Unit.TENSOR else _energy("thread_instruction") / 2
-    scale = _number("process_scale", gpu.arch, "Ampere")
-    return (_energy(_FLOP_ENERGY[unit]) + instruction) * scale * PICO
+    scale = _number("process_scale", gpu.arch, "Ampere") * PICO
+    if unit is Unit.TENSOR:
+        largest = {"9": "wgmma", "10": "tcgen05"}.get(gpu.capability.version.partition(".")[0], "mma_sync")
+        return _number("product_pj", largest, largest) * scale
+    return (_energy(_FLOP_ENERGY[unit]) + _energy("thread_instruction") / 2) * scale
 
 
 def power_limit(gpu: Gpu) -> float:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.estimate import Estimate, Source, factor_draws
 from warpwatt.core.program import Unit
 from warpwatt.gpus import default_clocks
+from warpwatt.models.component.table import tensor_weight
 from warpwatt.models.roofs import DRAM_EFFICIENCY
 from warpwatt.models.specification import MODEL_SPREAD, dram_joules_per_byte, flop_joules, static_watts
 
@@ -68,7 +69,8 @@ def cost(operation: Operation, gpu: Gpu, clocks: Clocks | None = None) -> Cost:
     computing, moving = operation.work / rate, operation.bytes / bandwidth
     seconds = max(computing, moving) + row["latency"]["value"]
     kind, name = _UNITS.get(unit, (Unit.TENSOR, "tensor cores"))
-    joules = operation.work * flop_joules(gpu, kind) + operation.bytes * dram_joules_per_byte(gpu)
+    joules = operation.work * flop_joules(gpu, kind) * tensor_weight(unit)
+    joules += operation.bytes * dram_joules_per_byte(gpu)
     static = sum(static_watts(gpu, gpu.sm_count).values())
     limiter = name if computing > moving else "DRAM bandwidth"
     limit = gpu.power_limit
