@@ -27,13 +27,14 @@ from warpwatt.core.progress import step
 from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.narrowing import narrowing
-from warpwatt.emulate.workload import check_known, workload
+from warpwatt.emulate.workload import barely_touched, check_known, workload
 from warpwatt.frontend.pointer_types import mismatches
 from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.gpus.boost import usual_clock
 from warpwatt.gpus.loans import foreign_loans, unmeasured
 from warpwatt.models.attribution import line_costs
 from warpwatt.models.bounds import bounded
+from warpwatt.models.conservation import violations, widened
 from warpwatt.models.hybrid import alike, hybrid, profiled_launch
 from warpwatt.models.measured_power import MeasuredPower, PoweredLaunch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
@@ -217,7 +218,7 @@ def analyse(kernel: Kernel, launch: Launch, choice: Choice, load: Load | None = 
     levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
     execution = analyse_launch(kernel, launch, levels, choice.loop_counts, load)
     check_known(execution.program, choice.unknown)
-    wrong = mismatches(kernel, launch)
+    wrong = (*mismatches(kernel, launch), *barely_touched(execution))
     return replace(execution, remarks=(*wrong, *execution.remarks)) if wrong else execution
 
 
@@ -300,6 +301,8 @@ def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Se
 def finish(settled: Settled) -> Prediction:
     """Return the whole result: energy, costs by source line, assumptions, warnings."""
     case, timing, power, board = settled.case, settled.timing, settled.power, settled.board
+    broken = violations(case, timing, board)
+    timing = replace(timing, time=widened(timing.time, broken)) if broken else timing
     assumptions = (*case.workload.assumptions, *clock_assumptions(case), *gpu_assumptions(case.gpu))
     wide = narrowing(timing.time.low, timing.time.high, assumptions)
     return Prediction(
@@ -308,12 +311,12 @@ def finish(settled: Settled) -> Prediction:
         power_result=replace(power, components=settled.components),
         time=timing.time,
         power=board,
-        energy=settled.energy,
+        energy=widened(settled.energy, broken),
         launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
         assumptions=assumptions,
-        warnings=tuple(dict.fromkeys((*settled.warnings, *wide))),
+        warnings=tuple(dict.fromkeys((*settled.warnings, *wide, *(v.text for v in broken)))),
         limited_by_power=settled.limited_by_power,
         energy_components={name: own * timing.time.value for name, own in settled.components.items()},
     )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from warpwatt.core.arguments import Buffer, Fill
+from warpwatt.core.arguments import Buffer, Fill, TensorMap
 from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError
 from warpwatt.core.execution import (
@@ -48,6 +48,8 @@ SECTOR = 32
 """Bytes of the smallest piece L1 asks L2 for."""
 REUSE_WINDOW = 8
 """Iterations over which a block's warps drift apart, hence the depth of the working set of a loop."""
+LITTLE, LARGE = 0.05, 1 << 20
+"""Share of a buffer below which little of it is touched, and bytes from which on that is said."""
 OFF_CHIP = frozenset({Space.GLOBAL, Space.GENERIC, Space.LOCAL, Space.TEXTURE, Space.SURFACE})
 _READS = frozenset({Access.LOAD, Access.COPY, Access.ATOMIC, Access.REDUCTION})
 _WRITES = frozenset({Access.STORE, Access.ATOMIC, Access.REDUCTION})
@@ -277,6 +279,29 @@ def footprints(execution: Execution) -> dict[str, float]:
     shared = [growth for growth in execution.reuse.growths if not growth.private]
     blocks = execution.launch.grid.count
     return Waves(execution.launch, blocks, 1.0, shared).footprints(blocks)
+
+
+def barely_touched(execution: Execution) -> tuple[str, ...]:
+    """Return a remark for each given buffer of which the launch touches little or nothing.
+
+    A size is often wrong then: of the buffer, of the grid, or of what the buffer is indexed with.
+    """
+    if execution.reuse is None:
+        return ()
+    touched, found = footprints(execution), []
+    for index, parameter in enumerate(execution.program.parameters):
+        name = parameter.source_name or str(index)
+        buffer = execution.launch.arguments.get(name)
+        if not isinstance(buffer, Buffer) or isinstance(buffer, TensorMap):
+            continue
+        own = touched.get(name, 0.0)
+        if own < LITTLE * buffer.nbytes and (not own or buffer.nbytes > LARGE):
+            some = f"about {max(1, round(own / buffer.dtype.size)):,}" if own else "none"
+            found.append(
+                f"{name}: {some} of {buffer.elements:,} elements are touched; check the grid, the sizes and "
+                "the values that index it"
+            )
+    return tuple(found)
 
 
 def _distinct(streams: Iterable[Stream], launch: Launch) -> float:

@@ -112,6 +112,7 @@ def _branches(execution: Execution, flow: ControlFlow) -> Iterator[Side]:
                 continue
             head = flow.blocks[start].start
             share = _present(execution, flow, start) / _present(execution, flow, block.index)
+            share = max(share, _once_a_block(execution, head))
             inside = _instructions(flow, _reached(flow, start, {meeting, block.index}))
             yield Side(line_of(last), head, inside, share, loop=False, before=before)
             before += share
@@ -126,7 +127,13 @@ def _loops(execution: Execution, flow: ControlFlow) -> Iterator[Side]:
         line = loop.line.home if loop.line else line_of(last) if last else None
         inside = _instructions(flow, loop.blocks)
         share = _present(execution, flow, loop.header) / _present(execution, flow, before)
+        share = max(share, _once_a_block(execution, head))
         yield Side(line, head, inside, share, loop=True)
+
+
+def _once_a_block(execution: Execution, head: int) -> float:
+    """Return the share of the entries of a side that is left with one a block: no warp holds lanes of two."""
+    return min(1.0, execution.launch.grid.count / execution.counts[head])
 
 
 def _present(execution: Execution, flow: ControlFlow, block: int) -> float:
@@ -184,7 +191,8 @@ def _packed_streams(
 ) -> tuple[WarpStreams, dict[int, float]]:
     """Return streams that enter a side less often with more lanes, and by how much its sectors grow.
 
-    An access takes as many sectors as before, if the bytes of its lanes fit into them.
+    An access takes as many sectors as before, if the bytes of its lanes fit into them; lanes that copy more
+    than their own bytes go on doing so.
     """
     keep = kept_steps(streams, inside, side)
     counts = np.concatenate(([0], np.cumsum(keep)))
@@ -195,7 +203,9 @@ def _packed_streams(
     own = inside[at]
     lanes = np.where(own, np.minimum(WARP_SIZE, streams.lanes / side.share), streams.lanes)
     beyond = streams.sectors > 0
-    sectors = np.where(own & beyond, np.maximum(streams.sectors, lanes * size[at] / SECTOR), streams.sectors)
+    alone = streams.sectors * SECTOR > WARP_SIZE * np.maximum(size[at], SECTOR)
+    least = np.where(alone, streams.sectors / side.share, lanes * size[at] / SECTOR)
+    sectors = np.where(own & beyond, np.maximum(streams.sectors, least), streams.sectors)
     waves = np.maximum(streams.wavefronts, np.ceil(lanes * size[at] / WAVEFRONT))
     now, then = (np.bincount(at, x, len(inside)) for x in (streams.sectors, sectors))
     grown = {int(i): float(then[i] / now[i]) for i in np.flatnonzero(inside & (now > 0))}

@@ -12,6 +12,9 @@ from dataclasses import replace
 from warpwatt.core.advice import TOGETHER, Change, WhatIf
 from warpwatt.core.case import Case, TimeModel, Timing
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.execution import Traffic
+from warpwatt.models.bounds import within_bounds
+from warpwatt.models.conservation import compulsory, with_compulsory
 from warpwatt.what_if.arithmetic import double_precision, special_functions
 from warpwatt.what_if.chains import chains
 from warpwatt.what_if.coalescing import bank_conflicts, coalescing
@@ -57,7 +60,7 @@ def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]
     found.sort(key=lambda w: w.timing.time.value)
     whole = together(case, [w.change for w in found if not w.change.part], made)
     if whole is not None:
-        all_at_once = _tried(whole, model, now)
+        all_at_once = _tried(whole, model, now, compulsory(case))
         if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
             found.append(all_at_once)
     return tuple(w for w in found if _saves(w.timing, timing))
@@ -68,11 +71,12 @@ def _made_and_tried(
 ) -> tuple[list[tuple[Kind, tuple[Change, ...]]], list[WhatIf]]:
     """Return what each kind changes and what that would take: one is simulated while the next is made."""
     made: list[tuple[Kind, tuple[Change, ...]]] = []
+    least = compulsory(case)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         trying: list[Future[WhatIf]] = []
         for kind, own in _by_kind(case):
             made.append((kind, own))
-            trying += [pool.submit(_tried, change, model, now) for change in own]
+            trying += [pool.submit(_tried, change, model, now, least) for change in own]
         return made, [one.result() for one in trying]
 
 
@@ -81,13 +85,17 @@ def _saves(then: Timing, now: Timing) -> bool:
     return now.time.combine(then.time, operator.sub, "s").low > 0.0
 
 
-def _tried(change: Change, model: TimeModel, now: float) -> WhatIf:
-    """Return what a change would take; an edit that makes it may do a little more or less."""
-    timing = model.predict(change.case)
+def _tried(change: Change, model: TimeModel, now: float, least: Traffic) -> WhatIf:
+    """Return what a change would take; an edit that makes it may do a little more or less.
+
+    No change takes less than the ``least`` bytes of DRAM, and its own operations, need at their peaks.
+    """
+    case = with_compulsory(change.case, least)
+    timing = model.predict(case)
     spread = CHANGE_SPREAD * (1.0 + max(0.0, math.log(now / timing.time.value)))
     edited = Estimate.spread(1.0, {f"change:{change.kind}": spread}, "")
     time = timing.time.combine(edited, lambda seconds, factor: seconds * factor, "s")
-    return WhatIf(change, replace(timing, time=time))
+    return WhatIf(replace(change, case=case), within_bounds(replace(timing, time=time), case))
 
 
 def together(
