@@ -57,10 +57,10 @@ def test_compulsory_bytes_are_reads_once_and_writes_that_l2_cannot_keep(answer: 
     ("changes", "kind"),
     [
         ({"seconds": 0.5}, "time below DRAM bandwidth at its peak"),
-        ({"seconds": 0.02}, "L2 reads above the peak"),
+        ({"seconds": 0.02}, "time below L2 to SM port at its peak"),
         ({"watts": 0.05}, "power below the idle board's"),
         ({"watts": 5.0}, "power above the limit"),
-        ({"dram": Traffic(1e6, 1e6)}, "distinct bytes above DRAM reads"),
+        ({"dram": Traffic(1e6, 1e6)}, "distinct bytes above DRAM's"),
         ({"dram": Traffic(1e12, 5e8)}, "DRAM reads above what L2 asks for"),
         ({"l2": Traffic(1e12, 5e8)}, "L2 reads above L1 reads"),
     ],

@@ -69,6 +69,8 @@ if TYPE_CHECKING:
 
     Load = Callable[[BoundLaunch], tuple[Context, DeviceMemory]]
 
+MOST_ENDED = 0.5
+"""Share of the grid for which blocks that were traced to their end must stand to speak for the others."""
 _FAILED = frozenset({Stop.FAULT, Stop.DEADLOCK})
 
 
@@ -376,16 +378,18 @@ def _streams(
 ) -> WarpStreams | None:
     """Return what warps do of the blocks that were traced to their end, else as far as they were.
 
-    Where blocks do unequal work, every class has streams, if only as far as they were traced.
+    Where blocks do unequal work, or those that were traced to their end stand for few, every class or place
+    has streams, if only as far as it was traced.
     """
     pairs = zip(found.units, found.runs, strict=True)
     begun = {unit: run.trace for unit, run in pairs if run.trace is not None and len(run.trace.step_block)}
     traced = {unit: trace for unit, trace in begun.items() if trace.complete} or begun
     if routine.program.level is not Level.SASS or not traced:
         return None
-    if classes is not None and classes.unequal:
-        strata = found.sample.strata
-        whole_strata = {strata[unit] for unit in traced}
+    strata, populations = found.sample.strata, found.sample.populations
+    whole_strata = {strata[unit] for unit in traced}
+    ended = sum(populations[stratum] for stratum in whole_strata) / sum(populations.values())
+    if (classes is not None and classes.unequal) or ended < MOST_ENDED:
         traced = {u: t for u, t in begun.items() if u in traced or strata[u] not in whole_strata}
     ran = [block for unit in traced for block in found.sample.units[unit]]
     trace = trace if len(traced) == len(found.runs) else concatenate(list(traced.values()))

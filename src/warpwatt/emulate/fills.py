@@ -52,9 +52,14 @@ STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _WIDE = 2**64 - 1
 
 
-def key(name: str, seed: int = 0) -> int:
-    """Return the key of a random buffer: the CRC-32 of its name, and the seed in the upper half."""
-    return (zlib.crc32(name.encode()) + (seed << 32)) & _WIDE
+def key(buffer: Buffer, before: int) -> int:
+    """Return the key of a random buffer, the seed in the upper half.
+
+    ``before`` is how many buffers of its type and fill come first. Names make no difference: machine code
+    has none.
+    """
+    kind = f"{buffer.dtype}:{buffer.fill}:{before}"
+    return (zlib.crc32(kind.encode()) + (buffer.seed << 32)) & _WIDE
 
 
 def factor(buffer: Buffer) -> float:

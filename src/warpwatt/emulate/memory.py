@@ -138,12 +138,13 @@ class DeviceMemory:
         front, behind = room
         self._map(slot, _reserve(front + buffer.nbytes + behind))
         if buffer.fill is not Fill.ZEROS:
+            alike = [(b.dtype, b.fill) for b in self._buffers.values()].count((buffer.dtype, buffer.fill))
             self._flags[slot] = flags = _reserve(-(-max(1, int(self.sizes[slot])) // PAGE))
             self._buffers[slot], self._fronts[slot] = buffer, front
             self.page_flags[slot] = flags.ctypes.data
             if room == (0, 0):  # else the engine would not know where it begins, and has them made here
                 self.fill_kinds[slot] = FILL_KINDS[buffer.fill] << 8 | DTYPES.index(buffer.dtype)
-            self.fill_keys[slot] = fills.key(name, buffer.seed)
+            self.fill_keys[slot] = fills.key(buffer, alike)
             self.fill_factors[slot] = fills.factor(buffer)
         return (slot << SLOT_BITS) + front
 

@@ -27,6 +27,8 @@ COMPUTE = {
 }
 """Unit to its name and its row in the throughput table."""
 DRAM = "DRAM bandwidth"
+L2_PORT, BANKS = 64.0, 128.0
+"""Bytes per clock that an SM gets from L2 or sends there, and that banks of one word each deliver."""
 NOTICED = 0.005
 """A time so little below a bound is raised without a word."""
 
@@ -88,6 +90,10 @@ def bounds(case: Case) -> dict[str, float]:
         peak = compute_peak(case, unit, instruction) if unit in COMPUTE else 0.0
         if peak > 0:
             found[_pipe(unit, instruction.throughput_class)] += flops / peak
+    banks = case.gpu.capability.shared_bytes_per_clock or BANKS
+    all_sms = case.gpu.sm_count * case.clocks.sm
+    found["L2 to SM port"] = max(case.workload.l2.read, case.workload.l2.written) / (L2_PORT * all_sms)
+    found["shared memory"] = case.workload.shared_wavefronts * BANKS / max(banks, BANKS) / all_sms
     slots = case.gpu.sm_count * case.gpu.capability.warp_schedulers * case.clocks.sm
     found["issue slots"] = _issued(case.workload.execution) / slots
     found["longest block"] = (

@@ -17,8 +17,8 @@ SHORT = (DType.F16, DType.BF16, DType.E4M3, DType.E5M2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_native_elements_are_those_of_python(dtype, fill):
     limit = 1_000_003 if fill in (Fill.INDICES, Fill.OFFSETS) else 0
-    buffer = Buffer(dtype, (900,), fill, limit=limit)
-    found, key = np.zeros(777, fills.NUMPY[dtype]), fills.key("a buffer", 5)
+    buffer = Buffer(dtype, (900,), fill, seed=5, limit=limit)
+    found, key = np.zeros(777, fills.NUMPY[dtype]), fills.key(buffer, 3)
     make = function("fill_elements", INT, ADDRESS, INT, INT, INT, DOUBLE, INT, INT)
     kind, factor = FILL_KINDS[fill], fills.factor(buffer)
     made = make(*addresses(found), kind, DTYPES.index(dtype), key, factor, 123, len(found))

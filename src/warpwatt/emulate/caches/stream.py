@@ -125,18 +125,21 @@ def busiest_piece(stream: LineStream, instruction: int, *, whole: bool) -> float
 
     Where the stream is not that of the ``whole`` grid, that is the share of each block that goes to the
     piece busiest in the others: what only its own block hits is not the launch's busiest. None where no piece
-    takes more than chance gives one of as many that are hit evenly.
+    takes more than chance gives one of as many that are hit evenly, by sectors or by whole sampled blocks.
     """
     rows = stream.instruction == instruction
     pieces, piece = np.unique(stream.line[rows] * LINE_SECTORS // PIECE, return_inverse=True)
     asked = np.bitwise_count(stream.sectors[rows])
-    taken = np.bincount(piece, asked)
-    if not len(pieces) or taken.max() <= taken.mean() + CHANCE * taken.mean() ** 0.5:
+    blocks, block = np.unique(stream.block[rows], return_inverse=True)
+    each = np.bincount(block * len(pieces) + piece, asked, len(blocks) * len(pieces)).reshape(len(blocks), -1)
+    taken = each.sum(axis=0)
+    if not len(pieces):
+        return None
+    deviation = 0.0 if whole else each[:, taken.argmax()].std() * len(blocks) ** 0.5
+    if taken.max() <= taken.mean() + CHANCE * max(deviation, taken.mean() ** 0.5):
         return None
     if whole:
         return float(taken.max() / taken.sum())
-    blocks, block = np.unique(stream.block[rows], return_inverse=True)
-    each = np.bincount(block * len(pieces) + piece, asked, len(blocks) * len(pieces)).reshape(len(blocks), -1)
     busiest = (taken - each).argmax(axis=1)
     return float(each[np.arange(len(blocks)), busiest].sum() / taken.sum())
 

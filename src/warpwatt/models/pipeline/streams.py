@@ -64,13 +64,14 @@ def _barriers_passed(streams: WarpStreams, program: Program) -> NDArray[np.int64
 
 
 def continue_alike(streams: WarpStreams, program: Program) -> WarpStreams:
-    """Return the block that was traced longest; its running warps all do what the longest of them did.
+    """Return the block that stands for most; its running warps all do what the longest of them did.
 
-    A warp that has ended, or that waits at a barrier for others, keeps what it did: in a serial section one
-    warp works and the others wait.
+    Of several alike it is the one that was traced longest. A warp that has ended, or that waits at a barrier
+    for others, keeps what it did: in a serial section one warp works and the others wait.
     """
-    work = streams.work_of_warps
-    block = int(np.argmax(work)) // streams.warps_per_block
+    most = streams.work_of_warps.reshape(-1, streams.warps_per_block).max(axis=1)
+    stands_for = np.array(streams.weights or (1.0,) * len(most))
+    block = int(np.lexsort((most, stands_for))[-1])
     alone = streams.only([block])
     passed = np.diff(_barriers_passed(alone, program)[alone.starts])
     spans = list(pairwise(alone.starts.tolist()))
