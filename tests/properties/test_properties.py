@@ -1,4 +1,4 @@
-"""A hundred checks of random kernels, among them seeds that failed once; ``-m tests.properties`` does more."""
+"""A hundred checks of random kernels, also of seeds that failed once; ``-m tests.properties`` does more."""
 
 from __future__ import annotations
 
