@@ -72,7 +72,7 @@ def test_no_prediction_of_any_model_is_below_its_bound(matmul, monkeypatch):
 def test_what_advice_asks_is_not_below_its_bound_either(matmul, monkeypatch):
     asked = []
 
-    def what_ifs(case, time, timing):
+    def what_ifs(case, time, timing, remark):
         asked.append(time)
         return []
 

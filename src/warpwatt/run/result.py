@@ -88,6 +88,11 @@ class GpuRun:
         return self.energy / whole if whole else 0.0
 
     @property
+    def not_predicted(self) -> int:
+        """Launches without which all sums are."""
+        return self.of_launch.count(None)
+
+    @property
     def host(self) -> float:
         """Seconds in which the host works and the GPU has nothing to do."""
         return max(0.0, self.end - self.busy)

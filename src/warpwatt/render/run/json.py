@@ -55,6 +55,7 @@ def _run(run: GpuRun, places: dict[int, int]) -> dict[str, Any]:
         "sensor_power": run.reading,
         "kernels": [_kernel(row, places) for row in run.kernels],
         "copies": [_copies(row) for row in run.copies],
+        "not_predicted": run.not_predicted,
         "launches": [None if p is None else places[id(p)] for p in run.of_launch],
         "spans": [_span(span) for span in run.spans],
     }

@@ -52,9 +52,7 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
     facts.add_row(
         "Energy", Text(f"{si(run.energy, 'J')} from first to last work of the GPU", style="bold green")
     )
-    facts.add_row(
-        "Kernels", f"{si(kernels, 's')} in {result.launches} launch{'es' if result.launches != 1 else ''}"
-    )
+    facts.add_row("Kernels", f"{si(kernels, 's')} in {launches(result.launches)}{without(run)}")
     facts.add_row(
         "Idle", f"{si(run.idle, 's')} between them; {si(run.idle_energy, 'J')} while no kernel runs"
     )
@@ -86,6 +84,16 @@ def _kernels(run: GpuRun, context: Context) -> Table:
         shown = cells if row.times else (str(row.calls), "?", "?", "", "?", "?")
         table.add_row(Text(name), *map(Text, shown), Text(plain(row.limiter)))
     return table
+
+
+def launches(count: int) -> str:
+    """Return a number of launches in words."""
+    return f"{count} launch{'es' if count != 1 else ''}"
+
+
+def without(run: GpuRun) -> str:
+    """Return which part of a run's launches its sums leave out, empty if none."""
+    return f", all sums without {launches(run.not_predicted)} not predicted" if run.not_predicted else ""
 
 
 def _below(estimate: Estimate) -> str:
