@@ -260,7 +260,7 @@ def test_nvrtcs_headers_that_include_each_other_are_read_once(
         assert len(read) < 9, "read again and again"
         return set()
 
-    monkeypatch.setattr(nvrtc.hostcode, "device_words", device_words)
+    monkeypatch.setattr("warpwatt.frontend.hostcode.device_words", device_words)
     (tmp_path / "include").mkdir()
     for name, other in (("a.h", "../include/b.h"), ("b.h", "../include/a.h")):
         (tmp_path / "include" / name).write_text(f'#ifdef __CUDACC_RTC__\n#endif\n#include "{other}"\n')

@@ -165,7 +165,7 @@ def run(
     write_run(writer, result, running.trace)
     if result.reason and result.status == -signal.SIGINT:
         raise InterruptedProgramError(result.ended)
-    if result.status:
+    if result.status or result.read_lost:
         raise InputError(result.ended, hint=_after_end(result, words))
 
 
@@ -173,6 +173,10 @@ def _after_end(result: RunResult, words: Sequence[str]) -> str:
     """Return what may help a program that ended badly."""
     if result.reason:
         return "--launches N ends a long program after so many launches, --budget SECONDS bounds computing"
+    if result.read_lost:
+        return (
+            "--budget SECONDS computes more, --budget 0 nothing, for times alone: reads give what was there"
+        )
     if result.launches == 0 and words[0].endswith(".cu") and "--" not in words:
         return f"if it takes arguments, they stand behind --: warpwatt run {words[0]} -- ARGS"
     return ""

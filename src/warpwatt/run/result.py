@@ -127,9 +127,13 @@ class RunResult:
     executed_instructions: int
     executed_seconds: float
     unknown_from: str
-    """The launch from which what memory holds is not known, and why; empty if it always was."""
+    """The first launch that was not computed, and why; empty if all were."""
     unsupported: tuple[tuple[str, str], ...]
     """Functions of the runtime that are not there, and where the program called them."""
+    not_computed: int
+    """Launches and calls of libraries whose results are lost."""
+    read_lost: str
+    """Why memory was not computed that the program has read all the same; empty if it has read none."""
     failures: tuple[str, ...]
     """Launches that are not predicted, and why."""
     borrowed: int = 0
@@ -146,7 +150,10 @@ class RunResult:
             return f"the program was ended: {self.reason}"
         if self.status < 0:
             return f"the program was killed by {_signal(-self.status)}"
-        return f"the program ended with status {self.status}" if self.status else ""
+        said = [f"the program ended with status {self.status}"] if self.status else []
+        if self.read_lost:
+            said.append(f"the program read memory that was not computed ({self.read_lost})")
+        return "; ".join(said)
 
 
 def _signal(number: int) -> str:
@@ -166,7 +173,9 @@ def result(device: Device, ending: Ending) -> RunResult:
         launches=len(device.predicted),
         executed_instructions=device.executor.instructions,
         executed_seconds=device.executor.spent,
-        unknown_from=device.executor.given_up,
+        unknown_from=device.executor.first_not_computed,
+        not_computed=device.executor.skipped,
+        read_lost=device.read_lost,
         unsupported=tuple(device.unsupported.items()),
         borrowed=sum(bool(p.borrowed_from) for p in device.predicted),
         repeated=device.executor.repeated,

@@ -33,6 +33,8 @@ def render(result: RunResult, context: Context) -> str:
         },
         "borrowed": result.borrowed,
         "unknown_from": result.unknown_from,
+        "not_computed": result.not_computed,
+        "read_lost": result.read_lost,
         "unsupported": [{"function": name, "called_at": at} for name, at in result.unsupported],
         "failures": list(result.failures),
         "runs": [_run(run, places) for run in result.runs],

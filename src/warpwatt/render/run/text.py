@@ -136,7 +136,8 @@ def not_known(result: RunResult) -> Sequence[str]:
     """Return what went wrong and what is missing."""
     lines = [result.ended] if result.ended else []
     if result.unknown_from:
-        lines.append(f"what memory holds is not known from {result.unknown_from}")
+        more = f" and {launches(result.not_computed - 1)} or calls more" * (result.not_computed > 1)
+        lines.append(f"not computed, what they write is lost: {result.unknown_from}{more}")
     if result.borrowed:
         lines.append(f"{result.borrowed} launches are taken to be like others of theirs that were predicted")
     if result.unneeded:
