@@ -144,6 +144,11 @@ class RunResult:
     """Launches that would have taken long and whose results nothing read."""
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the GPU was asked for nothing: there is nothing to predict, and no energy of it."""
+        return not any(run.spans for run in self.runs)
+
+    @property
     def ended(self) -> str:
         """How the program ended, empty where it ended well."""
         if self.reason:
