@@ -176,7 +176,7 @@ def _after_end(result: RunResult, words: Sequence[str]) -> str:
     if result.reason:
         return "--launches N ends a long program after so many launches, --budget SECONDS bounds computing"
     if result.read_lost:
-        return "--budget SECONDS computes more; --budget 0 computes nothing and lets all be read, for times alone"
+        return "--budget SECONDS computes more; --budget 0 computes nothing, for times alone: reads succeed"
     return _why_empty(result, words) if result.is_empty else ""
 
 
