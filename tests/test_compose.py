@@ -88,7 +88,7 @@ def test_a_published_time_and_its_energy_stay_as_they_are(matmul, monkeypatch):
 def test_what_advice_asks_is_not_below_its_bound_either(matmul, monkeypatch):
     asked = []
 
-    def what_ifs(case, time, timing):
+    def what_ifs(case, time, timing, remark):
         asked.append(time)
         return []
 

@@ -262,8 +262,9 @@ def test_advice_saves_the_difference_of_time_and_of_energy(monkeypatch):
     monkeypatch.setattr(compose, "power_model", lambda name: power)
     monkeypatch.setattr(compose, "replace", lambda prediction, **changes: changes)
     now: Any = SimpleNamespace(
-        case=case, timing=None, time=Estimate.exact(5.0, "s"), energy=Estimate.exact(1000.0, "J")
-    )
+        case=case, timing=None, time=Estimate.exact(5.0, "s"), energy=Estimate.exact(1000.0, "J"),
+        warnings=(),
+    )  # fmt: skip
     changes: Any = compose.advised(now)
     (advice,) = changes["advice"]
     assert (advice.time.value, advice.saved.value) == (2.0, 3.0)

@@ -74,8 +74,13 @@ void Client::forget() {
 int Client::device_number() const { return this_threads_device; }
 void Client::set_device_number(int number) { this_threads_device = number; }
 
-cudaError_t Client::take(const Answer& answer) {
+void Client::take_flags(const Answer& answer) {
     launches_pending = answer.flags & message::kLaunchesPending;
+    memory_lost = answer.flags & message::kMemoryLost;
+}
+
+cudaError_t Client::take(const Answer& answer) {
+    take_flags(answer);
     write_out(answer.text());
     auto error = static_cast<cudaError_t>(answer.error);
     bool ends_the_context = (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchTimeout &&
@@ -131,7 +136,7 @@ cudaError_t Client::withdraw(std::uint64_t address, std::uint64_t stream) {
 }
 
 cudaError_t Client::make_current(std::uint64_t address, std::uint64_t bytes, bool writes) {
-    if (!launches_pending) return cudaSuccess;
+    if (!launches_pending && (writes || !memory_lost)) return cudaSuccess;
     return ask(message::Type::kAccess, message::Access{address, bytes, writes, 0});
 }
 

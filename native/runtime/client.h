@@ -100,6 +100,7 @@ public:
         return take(connection.request(type, record, more));
     }
     cudaError_t take(const Answer& answer);
+    void take_flags(const Answer& answer);
 
     // Memory. `allocate` returns 0 where there is none left.
     std::uint64_t allocate(std::uint64_t bytes, message::Memory kind, unsigned flags = 0,
@@ -146,7 +147,7 @@ public:
     std::set<std::uint64_t> graph_allocations;         // live as long as the program
     Stream default_stream{};
     cudaError_t sticky = cudaSuccess;
-    bool launches_pending = false;
+    bool launches_pending = false, memory_lost = false;  // as the device has said last
     std::uint64_t last_number = 0;  // of streams, events, textures, graphs
 
 private:

@@ -243,6 +243,7 @@ constexpr NamedCode kCodes[] = {
     code("HeaderFlag", "WANTS_REPLY", kWantsReply),
     code("HeaderFlag", "IN_GRAPH", kInGraph),
     code("ReplyFlag", "LAUNCHES_PENDING", kLaunchesPending),
+    code("ReplyFlag", "MEMORY_LOST", kMemoryLost),
     code("VariableFlag", "CONSTANT", kConstantVariable),
     code("VariableFlag", "MANAGED", kManagedVariable),
     code("VariableFlag", "EXTERNAL", kExternalVariable),

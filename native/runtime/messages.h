@@ -66,7 +66,9 @@ struct Header {
     std::uint64_t bytes;         // of the record and what follows it
 };
 
-constexpr std::uint32_t kLaunchesPending = 1;  // bit of Reply::flags: memory is not up to date
+// Bits of Reply::flags.
+constexpr std::uint32_t kLaunchesPending = 1;  // memory is not up to date
+constexpr std::uint32_t kMemoryLost = 2;       // nor will some be: reading it is an error
 
 struct Reply {
     std::int32_t error;  // cudaError_t
@@ -155,7 +157,8 @@ struct Launch {  // + the parameters at the function's offsets
     std::uint32_t flags, device, priority;
 };
 
-// The host is going to read or write memory, or all of it if `size` is 0. Reply: + what kernels printed.
+// Memory is going to be written or moved on the device (`writes`), or read by the host. Reply: + what kernels
+// printed.
 struct Access {
     std::uint64_t address, size;
     std::uint32_t writes, reserved;

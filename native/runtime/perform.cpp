@@ -84,7 +84,8 @@ cudaError_t Client::perform_one(Stream& stream, const CopyWork& work) {
     bool is_pageable = !arena.contains(work.to.address) || !arena.contains(work.from.address);
     bool by_device = is_for_device({work.to.address, work.from.address}, work.is_linear());
     if (!by_device) {
-        if (cudaError_t error = make_current(work.from.address, work.bytes(), false)) return error;
+        bool stays = is_device_memory(work.to.address);  // what is lost may be moved, but not read
+        if (cudaError_t error = make_current(work.from.address, work.bytes(), stays)) return error;
         const char* from = arena.host(work.from.address);
         char* to = arena.host(work.to.address);
         if (work.is_linear()) {

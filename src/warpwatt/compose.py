@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Advice, WhatIf
@@ -358,12 +358,17 @@ def advised(prediction: Prediction, choice: Choice | None = None) -> Prediction:
 
     ``choice`` names the models that predicted. Clocks stay as they are.
     """
-    from warpwatt.what_if import what_ifs
+    from warpwatt.what_if import unless_it_fails, what_ifs
 
-    choice = choice or Choice()
+    choice, remarks = choice or Choice(), list[str]()
     time, power = bounded(time_model(choice.time)), power_model(choice.power)
-    found = what_ifs(prediction.case, time, prediction.timing)
-    return replace(prediction, advice=tuple(_advice(prediction, what_if, power) for what_if in found))
+    found = what_ifs(prediction.case, time, prediction.timing, remarks.append)
+    told = [
+        unless_it_fails(one.change.text, partial(_advice, prediction, one, power), remarks.append)
+        for one in found
+    ]
+    advice = tuple(one for one in told if one is not None)
+    return replace(prediction, advice=advice, warnings=(*prediction.warnings, *remarks))
 
 
 def _advice(prediction: Prediction, what_if: WhatIf, power: PowerModel) -> Advice:

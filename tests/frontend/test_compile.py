@@ -249,6 +249,26 @@ def test_nvrtc_leaves_host_code_out_of_headers_too(tmp_path: Path, choice: Toolk
     assert list(made.resources) == ["_Z1kPf"]
 
 
+def test_nvrtcs_headers_that_include_each_other_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Those that know NVRTC are left to it, but what they include is looked through."""
+    read: list[str] = []
+
+    def device_words(text: str) -> set[str]:
+        read.append(text)
+        assert len(read) < 9, "read again and again"
+        return set()
+
+    monkeypatch.setattr("warpwatt.frontend.hostcode.device_words", device_words)
+    (tmp_path / "include").mkdir()
+    for name, other in (("a.h", "../include/b.h"), ("b.h", "../include/a.h")):
+        (tmp_path / "include" / name).write_text(f'#ifdef __CUDACC_RTC__\n#endif\n#include "{other}"\n')
+    source = Source("k.cu", b'#include "include/a.h"\n__global__ void k() {}', tmp_path / "k.cu")
+    texts = nvrtc._read(source, CompileOptions())
+    assert (list(texts.texts), texts.headers) == ([str(tmp_path / "k.cu")], {})
+
+
 def test_nvrtc_takes_missing_headers_for_empty(choice: ToolkitChoice):
     text = b'#include "gui.h"\n#include <GL/no_such.h>\n__global__ void k(float *x) { *x = 1; }\n'
     options = CompileOptions(compiler=Compiler.NVRTC)

@@ -83,7 +83,7 @@ int main(int, char **argv) {
         cudaMalloc(&at, 128); cudaMalloc(&y, 128);
         cudaMemset(at, 0, 128);
         for (int k = 0; k < 3; ++k) gather<<<1, 32>>>(at, x, y);
-        cudaMemset(at, 0, 128);
+        if (argv[2]) fill<<<1, 32>>>(32, at); else cudaMemset(at, 0, 128);
         gather<<<1, 32>>>(at, x, y);
     }
     if (!strcmp(argv[1], "ratio")) {

@@ -101,3 +101,36 @@ def test_what_does_not_compile_is_an_error_with_the_compilers_words(tmp_path):
     assert '"x" is undefined' in refused.value.details
     with pytest.raises(InputError, match="no such file"):
         compile_program(tmp_path / "none.cu", [], ["sm_90"], tmp_path)
+
+
+HOPPER = """__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }
+int main() { k<<<1, 128>>>(); return cudaDeviceSynchronize(); }
+"""
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("flags", [[], ["-arch=sm_90a"], ["--gpu-architecture", "sm_90a"]])
+def test_a_program_may_need_what_only_its_gpu_has(tmp_path, flags):
+    (tmp_path / "a.cu").write_text(HOPPER)
+    assert compile_program(tmp_path / "a.cu", flags, ["sm_90"], tmp_path).is_file()
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize(
+    ("flags", "targets", "fix"),
+    [
+        (["-arch=sm_90"], ["sm_90"], "-arch=sm_90a"),
+        ([], ["sm_80"], "sm_80 lacks the instruction"),
+        ([], ["sm_90", "sm_100"], "sm_100a lacks the instruction"),
+    ],
+)
+def test_a_gpu_that_lacks_the_instruction_is_named(tmp_path, flags, targets, fix):
+    (tmp_path / "a.cu").write_text(HOPPER)
+    with pytest.raises(CompileError) as refused:
+        compile_program(tmp_path / "a.cu", flags, targets, tmp_path)
+    assert fix in refused.value.hint
+
+
+def test_modes_that_make_one_code_keep_their_architecture():
+    for flags in (["-cubin", "-arch=sm_90a", "a.cu"], ["-arch=compute_90a", "-code=sm_90a", "a.cu"]):
+        assert nvcc_command(flags).words[1 : 1 + len(flags)] == tuple(flags)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import struct
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from warpwatt.emulate.arena import ARENA
+from warpwatt.emulate.ir import Memory as IrMemory
+from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift import lift
+from warpwatt.emulate.provenance import ANYWHERE
 from warpwatt.emulate.textures import Texture
 from warpwatt.isa.ptx import lower, parse
 from warpwatt.run.codes import Memory
-from warpwatt.run.effects import Versions, effects
+from warpwatt.run.effects import Versions, _of_bulk, effects
 from warpwatt.run.memory import Allocations, Block
 
 X, Y = ARENA, ARENA + 4096
@@ -79,3 +84,28 @@ def test_a_launch_is_done_until_something_else_writes_what_it_touches(allocation
         versions.computed(KEY, found)
     versions.write([ARENA + 65536])
     assert versions.is_done(KEY, found)
+
+
+BULK = {
+    "load": "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2]; ret; }",
+    "store": "cp.async.bulk.global.shared::cta.bulk_group [%d2], [%r1], 16; ret; }",
+}
+
+
+@pytest.mark.parametrize(("kind", "reads", "writes"), [("load", {X}, set()), ("store", set(), {Y})])
+def test_bulk_copies_read_and_write_as_loads_and_stores_do(kind, reads, writes, allocations):
+    found = of(BULK[kind], allocations)
+    assert (found.reads, found.writes) == (reads, writes)
+
+
+def test_a_tensor_lies_where_a_map_among_the_parameters_says():
+    """A map that lies in global memory may name any."""
+    sizes = {"map": 128, "n": 4, "x": 8}
+    routine: Any = SimpleNamespace(
+        program=SimpleNamespace(parameters=[SimpleNamespace(name=name, size=sizes[name]) for name in sizes])
+    )
+    tensor, plain = (IrMemory("global", Type.I8, bulk="load", rank=rank) for rank in (2, 0))
+    assert _of_bulk(routine, tensor, frozenset()) == {"map"}
+    assert _of_bulk(routine, tensor, frozenset({"x"})) == {ANYWHERE}
+    assert _of_bulk(routine, plain, frozenset({"x"})) == {"x"}
+    assert _of_bulk(routine, plain, frozenset()) == {ANYWHERE}

@@ -11,6 +11,7 @@ from warpwatt.core.program import Kernel, Resources
 from warpwatt.emulate.arena import ARENA
 from warpwatt.emulate.functional import engine
 from warpwatt.isa.ptx import lower, parse
+from warpwatt.run import execution
 from warpwatt.run.codes import Memory
 from warpwatt.run.execution import Executor
 from warpwatt.run.launches import Request
@@ -60,7 +61,7 @@ def test_a_long_launch_waits_until_its_results_are_needed(executor):
     assert executor.execute(kernel, launch(1, Y), module, patience=1e-6) is None
     assert (executor.instructions, written(executor)) == (begun, 0)  # not begun a second time
     executor.execute(kernel, launch(1, Y), module, patience=math.inf)
-    assert (executor.postponed, written(executor), executor.given_up) == (set(), TURNS, "")
+    assert (executor.postponed, written(executor), executor.skipped) == (set(), TURNS, 0)
     executor.execute(kernel, launch(2, Y), module, patience=1e-6)
     assert executor.repeated == 1
 
@@ -71,14 +72,44 @@ def test_a_launch_in_place_is_not_left_half_way(executor):
     assert int(np.asarray(executor.arena.bytes_at(X + 64, 4)).view("<u4")[0]) == TURNS
 
 
-def test_what_a_launch_would_have_written_is_lost_when_nothing_is_computed_any_more(executor):
+def test_what_a_launch_would_have_written_is_lost_where_it_is_not_computed(executor):
     kernel = Kernel("k", "k", "sm_90", Resources(registers=8), ptx=lower(parse(SPIN), "k"))
     here, there, any_memory = frozenset({X}), frozenset({Y}), None
+    lost = executor.allocations.why_lost
     executor.execute(kernel, launch(1, Y), object())
-    assert not any(map(executor.has_lost, (here, there, any_memory)))
+    assert not any(map(lost, (here, there, any_memory)))
     executor.budget = 0.0
     executor.execute(kernel, launch(2, Y + 64), object())
-    assert executor.given_up.startswith("launch 2")
-    assert [executor.has_lost(where) for where in (here, there, any_memory)] == [False, True, True]
+    assert executor.first_not_computed.startswith("launch 2")
+    assert [bool(lost(where)) for where in (here, there, any_memory)] == [False, True, True]
     executor.execute(kernel, launch(3, X + 64), object())
-    assert executor.has_lost(here)
+    assert lost(here)
+
+
+def test_a_postponed_launch_that_the_budget_no_longer_allows_waits_no_more(executor):
+    kernel = Kernel("k", "k", "sm_90", Resources(registers=8), ptx=lower(parse(SPIN), "k"))
+    executor.execute(kernel, launch(1, Y), object(), patience=1e-6)
+    executor.budget = 0.0
+    executor.execute(kernel, launch(1, Y), object(), patience=math.inf)
+    assert (executor.postponed, executor.skipped) == (set(), 1)
+    assert executor.allocations.why_lost({Y}).startswith("launch 1, k: the budget")
+
+
+@pytest.mark.parametrize(("writes", "elsewhere"), [("st.global.u32 [%d3], 1;", True), ("", False)])
+def test_a_launch_that_may_have_written_anything_loses_everything(executor, monkeypatch, writes, elsewhere):
+    """It stores where a pointer in memory leads, or only where its parameter does."""
+    text = f"ld.param.u64 %d1, [y]; ld.global.u64 %d3, [%d1]; {writes} st.global.u32 [%d1], 1; ret; }}"
+    head = SPIN.partition("ld.param")[0]
+    kernel = Kernel("k", "k", "sm_90", Resources(registers=8), ptx=lower(parse(head + text), "k"))
+
+    def fails(*_: object, **__: object) -> None:
+        raise OverflowError("a bug")
+
+    monkeypatch.setattr(execution, "execute", fails)
+    executor.execute(kernel, launch(1, Y), object())
+    assert "OverflowError" in executor.allocations.why_lost({Y})
+    assert bool(executor.allocations.why_lost({X})) == elsewhere
+    executor.allocations.overwritten(X, 4096)
+    executor.allocations.overwritten(Y, 4095)
+    assert not executor.allocations.why_lost({X})
+    assert executor.allocations.why_lost({Y})

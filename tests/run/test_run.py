@@ -84,7 +84,36 @@ def test_a_program_that_wants_arguments_is_told_where_they_stand(tmp_path):
     done = run("--gpu", "h200", tmp_path / "wants.cu")
     assert done.returncode == 1
     assert "wants.cu -- ARGS" in done.stderr
-    assert run("--gpu", "h200", tmp_path / "wants.cu", "--", "5").returncode == 0
+    done = run("--gpu", "h200", "-o", tmp_path / "out.json", tmp_path / "wants.cu", "--", "5")
+    assert done.returncode == 1
+    assert "nothing to predict" in done.stderr
+    assert "it did not call CUDA" in done.stderr
+    assert not (tmp_path / "out.json").exists()
+    assert "Energy" not in done.stdout
+
+
+def test_a_script_that_uses_pytorch_alone_is_told_that_nothing_of_it_is_predicted(tmp_path):
+    """PyTorch is a stand-in of a few lines, which refuses the GPU where PyTorch does."""
+    (tmp_path / "torch" / "cuda").mkdir(parents=True)
+    (tmp_path / "torch" / "__init__.py").write_text(
+        "class Tensor:\n    def cuda(self):\n        cuda._lazy_init()\nfrom torch import cuda\n"
+    )
+    (tmp_path / "torch" / "cuda" / "__init__.py").write_text(
+        "def _lazy_init():\n    raise AssertionError('Torch not compiled with CUDA enabled')\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text("import torch\nprint(torch.Tensor)\n")
+    done = run(sys.executable, "-S", script)
+    assert done.returncode == 1
+    assert "PyTorch's own operators run on the CPU" in done.stderr
+    assert "Energy" not in done.stdout
+    script.write_text("import torch\ntorch.Tensor().cuda()\n")
+    done = run(sys.executable, "-S", script)
+    assert done.returncode == 1
+    assert f"error: {script}:2: PyTorch finds no GPU under warpwatt run (Torch not compiled" in done.stderr
+    assert "Traceback" not in done.stderr
+    script.write_text("import torch\nraise KeyError('own')\n")
+    assert "Traceback" in run(sys.executable, "-S", script).stderr
 
 
 def test_a_program_computes_and_every_launch_is_predicted(programs, tmp_path):
@@ -134,16 +163,14 @@ def test_the_page_shows_timeline_and_accounts(programs, tmp_path):
 def test_beyond_the_budget_nothing_is_computed_and_that_is_said(programs):
     done = run("--budget", 0, programs / "saxpy", 1000, 1)
     assert "wrong 990" in done.stdout  # those whose x is 0 are right
-    assert "not computed any more from launch 1, " in done.stderr
+    assert "not computed: launch 1, saxpy: the budget of 0 s is spent" in done.stderr
     assert "the program ended with status 1" in done.stderr
 
 
 def test_launches_that_follow_what_was_not_computed_say_so_and_widen(programs):
-    """Fills and gathers by a table that was set before and after nothing is computed any more."""
-    wide, known = (
-        json.loads(run("--budget", budget, "--format", "json", programs / "endings", "gather").stdout)
-        for budget in (0, 100)
-    )
+    """Gathers by a table that a fill has set, and by what a launch should have written, but did not."""
+    words = ("--format", "json", programs / "endings", "gather", "again")
+    wide, known = (json.loads(run("--budget", budget, *words).stdout) for budget in (0, 100))
     told = "depends on memory as it was before what was not computed"
     assert told in json.dumps(wide)
     assert told not in json.dumps(known)
@@ -320,9 +347,7 @@ def test_a_python_script_finds_the_driver_and_its_arguments(tmp_path):
         "print(__name__, sys.argv[1:], *done, count.value)\n"
     )
     for words in ([script, "a", "b"], [sys.executable, script, "a", "b"]):
-        lines = run(*words).stdout.splitlines()
-        assert lines[0] == "__main__ ['a', 'b'] 0 0 1"
-        assert lines[1].startswith("╭─ script.py ")
+        assert run(*words).stdout == "__main__ ['a', 'b'] 0 0 1\n"
 
 
 def test_launches_are_alike_while_what_steers_them_is(programs, tmp_path):

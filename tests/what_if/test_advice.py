@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 
 import warpwatt
 from tests.what_if.cases import explained, predicted
-from warpwatt.core.advice import TOGETHER
+from warpwatt.compose import advised
+from warpwatt.core.advice import TOGETHER, Change, WhatIf
 from warpwatt.core.case import Case, Timing
+from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.models.pipeline import Pipeline
-from warpwatt.what_if import changes, what_ifs
+from warpwatt.what_if import changes, what_ifs, whatif
 from warpwatt.what_if.whatif import KINDS, WORTH, together
 
 EXAMPLE = Path(warpwatt.__file__).parent / "examples" / "matmul.cu"
@@ -56,9 +59,13 @@ def test_advice_only_where_asked_and_nothing_to_say_without_trouble() -> None:
     assert not any(w.change.kind in ("coalescing", "bank conflicts") for w in _after("transpose"))
 
 
+def _nothing_fails(remark: str) -> None:
+    pytest.fail(remark)
+
+
 def _after(name: str) -> tuple:
     case, model = predicted(name, "after").case, Pipeline()
-    return what_ifs(case, model, model.predict(case))
+    return what_ifs(case, model, model.predict(case), _nothing_fails)
 
 
 def test_ranked_by_time_and_all_together_is_not_the_sum() -> None:
@@ -147,5 +154,29 @@ def test_changes_are_tried_at_the_same_time_and_said_in_their_order() -> None:
             return super().predict(case)
 
     found = explained("tiling", "rtx3090")
-    tried = what_ifs(found.case, Meeting(), found.timing)
+    tried = what_ifs(found.case, Meeting(), found.timing, _nothing_fails)
     assert [one.change.text for one in tried] == [one.text for one in found.advice or ()]
+
+
+def test_a_change_that_cannot_be_predicted_is_left_out_with_a_remark(monkeypatch) -> None:
+    """So is a kind whose changes cannot be made; the others are told as ever."""
+    found = explained("transpose")
+    wrong = (found.advice or ())[0].text
+
+    def fails_once(change: Change, *rest: Any) -> WhatIf:
+        if change.text == wrong:
+            raise OverflowError("too large")
+        return tried(change, *rest)
+
+    def no_change(_: Case) -> tuple[Change, ...]:
+        raise UnsupportedGpuError("not for this board")
+
+    tried = whatif._tried
+    monkeypatch.setattr(whatif, "_tried", fails_once)
+    monkeypatch.setattr(whatif, "KINDS", (*whatif.KINDS, no_change))
+    left = advised(found)
+    assert wrong not in [one.text for one in left.advice or ()]
+    assert left.warnings[-2:] == (
+        "whether a change of no change would help is not known: not for this board",
+        f"whether {wrong} would help is not known: internal error: OverflowError('too large')",
+    )

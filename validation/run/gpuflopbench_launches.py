@@ -118,7 +118,7 @@ def _account(device: Device, status: int, reason: str, wanted: Mapping[str, int]
         "launches": len(device.predicted),
         "clean": contents,
         "unsupported": sorted(device.unsupported),
-        "given_up": device.executor.given_up,
+        "given_up": device.executor.first_not_computed,
         "computing": device.executor.spent,
         "predicting": device.predictor.spent,
         "warp_instructions": device.executor.instructions,

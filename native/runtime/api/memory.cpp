@@ -31,12 +31,13 @@ cudaError_t free_any(Client& client, void* pointer, bool of_host) {
     Allocation* found = client.allocations.at(number_of(pointer));
     bool is_host = found && found->kind == Memory::kPinned;
     if (!found || found->of_module || found->registered || is_host != of_host) return cudaErrorInvalidValue;
+    cudaError_t error = cudaSuccess;
     if (found->kind != Memory::kPinned) {  // freeing waits for the device
         auto device = static_cast<std::uint32_t>(found->device);
-        if (cudaError_t error = client.ask(message::Type::kSynchronize, message::Synchronize{0, 1, device}))
-            return error;
+        error = client.ask(message::Type::kSynchronize, message::Synchronize{0, 1, device});
     }
-    return client.free(number_of(pointer));
+    cudaError_t freed = client.free(number_of(pointer));
+    return error ? error : freed;
 }
 
 struct Pages {

@@ -50,7 +50,7 @@ void append_contents(Client& client, std::string& text, std::uint32_t& count, st
 
 std::int64_t Client::call_library(const LibraryWork& work) {
     Answer answer = connection.request(message::Type::kLibraryCall, work.call, work.arguments);
-    launches_pending = answer.flags & message::kLaunchesPending;
+    take_flags(answer);
     auto reply = answer.record<message::LibraryCallReply>();
     std::string_view rest = answer.after<message::LibraryCallReply>();
     for (std::uint32_t k = 0; k < reply.writes && rest.size() >= sizeof(Contents); ++k) {

@@ -162,20 +162,35 @@ def run(
     output = None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr
     bounds = Bounds(running.timeout, running.memory and running.memory << 20, running.launches)
     result = _result(words, wanted, bounds, output, running.save)
-    write_run(writer, result, running.trace)
-    if result.reason and result.status == -signal.SIGINT:
+    interrupted = bool(result.reason) and result.status == -signal.SIGINT
+    if not (interrupted and result.is_empty):
+        write_run(writer, result, running.trace, _after_end(result, words))
+    if interrupted:
         raise InterruptedProgramError(result.ended)
-    if result.status:
+    if result.status or result.read_lost:
         raise InputError(result.ended, hint=_after_end(result, words))
 
 
 def _after_end(result: RunResult, words: Sequence[str]) -> str:
-    """Return what may help a program that ended badly."""
+    """Return what may help with a program that ended badly, or asked for nothing."""
     if result.reason:
         return "--launches N ends a long program after so many launches, --budget SECONDS bounds computing"
-    if result.launches == 0 and words[0].endswith(".cu") and "--" not in words:
+    if result.read_lost:
+        return "--budget SECONDS computes more; --budget 0 computes nothing, for times alone: reads succeed"
+    return _why_empty(result, words) if result.is_empty else ""
+
+
+def _why_empty(result: RunResult, words: Sequence[str]) -> str:
+    """Return why a program may have asked nothing of the GPU."""
+    from warpwatt.run.python import script_place
+
+    if words[0].endswith(".cu") and "--" not in words:
         return f"if it takes arguments, they stand behind --: warpwatt run {words[0]} -- ARGS"
-    return ""
+    if script_place(words) is not None:
+        return "Triton's, Numba's and cuda-python's kernels are seen; PyTorch's own operators run on the CPU"
+    if not result.program:
+        return "it did not call CUDA; child processes see no GPU, nor do programs that hold another libcudart"
+    return "it asked for the GPU's properties at most; launches that CUDA refuses are named above"
 
 
 def _result(

@@ -63,11 +63,15 @@ def predict_saved_run(session: Session) -> RunResult:
     return rerun(Recording(session.file), wanted)
 
 
-def write_run(writer: Writer, result: RunResult, trace: Path | None = None) -> None:
-    """Write the account of the run, and its timeline."""
+def write_run(writer: Writer, result: RunResult, trace: Path | None = None, hint: str = "") -> None:
+    """Write the account of the run, and its timeline; refuse to account for nothing."""
     from warpwatt.commands.output import prediction_context, write
+    from warpwatt.core.errors import InputError
     from warpwatt.render.registry import run_renderer
 
+    if result.is_empty:
+        nothing = "nothing to predict: the program launched no kernel, copied nothing and called no library"
+        raise InputError(result.ended or nothing, hint=hint)
     predictions = [p for run in result.runs for p in run.predictions]
     context = prediction_context(predictions, verbose=writer.verbose, colour=writer.output is None)
     writer.write_text(run_renderer(writer.format)(result, context))

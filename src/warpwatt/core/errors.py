@@ -143,3 +143,16 @@ class InterruptedProgramError(WarpWattError):
     """Ctrl-C ended the program that ``warpwatt run`` ran (exit code 130, as shells have it)."""
 
     exit_code = 130
+
+
+def reason(error: Exception) -> str:
+    """Return why something failed and what to do about it, in one line.
+
+    >>> reason(WarpWattError("no kernel", hint="name one")), reason(KeyError(1))
+    ('no kernel; fix: name one', 'internal error: KeyError(1)')
+    """
+    if isinstance(error, WarpWattError):
+        first = next(iter(error.details.splitlines()), "")
+        parts = [str(error), first, f"fix: {error.hint}" if error.hint else ""]
+        return " ".join("; ".join(part for part in parts if part).split())
+    return f"internal error: {error!r}"

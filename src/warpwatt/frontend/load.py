@@ -128,10 +128,6 @@ def _large_ptx_entries(
     return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
 
 
-_OLDEST_SPECIFIC = 90
-"""First architecture with features of its own (PTX ISA, ``.target``)."""
-
-
 def _with_needed_features(
     source: Source, choice: ToolkitChoice, options: CompileOptions
 ) -> tuple[ToolkitChoice, Compiled]:
@@ -139,7 +135,7 @@ def _with_needed_features(
     try:
         return choice, compile_cuda(source, choice, options)
     except CompileError as refusal:
-        if f"-arch={choice.target}a" not in refusal.hint or target_number(choice.target) < _OLDEST_SPECIFIC:
+        if f"-arch={choice.target}a" not in refusal.hint:
             raise
         specific = replace(choice, target=f"{choice.target}a")
         try:

@@ -13,6 +13,8 @@ from warpwatt.core.errors import CompileError
 MAX_DETAIL_LINES = 60
 UPWARDS = 2
 """Folders above a source in which headers are looked for, where it is in no repository."""
+OLDEST_SPECIFIC = 90
+"""First architecture with features of its own (PTX ISA, ``.target``)."""
 NAMED = "--kernel"
 """The file of the instances of templates that a user names."""
 
@@ -30,9 +32,10 @@ _REMOVED = (
     r"|\"cudaMemLocation\""
     r"|has no member \"(deviceOverlap|computeMode|kernelExecTimeoutEnabled|(memory)?[cC]lockRate)\""
 )
+_FEATURE = r"not supported on \.target|requires \.target|Cannot find feature"
 _HINTS = (
     (_REMOVED, "removed"),
-    (r"not supported on \.target|requires \.target|Cannot find feature", "arch"),
+    (_FEATURE, "arch"),
     (r"No such file or directory|could not open source file", "include"),
     (r'identifier "[A-Z][A-Z0-9_]*" is undefined', "macro"),
     (r"No space left on device|Failed to preprocess host compiler properties", "room"),
@@ -44,10 +47,10 @@ _ASKED = (
 """What nvcc says where a flag would allow the code, and that flag; None: it names the flag."""
 _WARNING = re.compile(r"[^\n]*\): warning |Remark: ")
 _UNDEFINED = re.compile(r"undefined reference to `([^']+)'")
+_TARGET = re.compile(r"\.target '(sm_\d+[af]?)'")
 _MISSING = re.compile(r"(\S+): No such file or directory|could not open source file \"([^\"]+)\"")
 _HINT_TEXT = {
     "removed": "this was removed from CUDA since; compile with a toolkit that has it: --toolkit 11.8",
-    "arch": "for architecture-specific instructions add: -- -arch={target}a",
     "include": "name the folder that holds the header with -I DIR{wheel}",
     "macro": "if the build defines it, so can you: -D NAME=VALUE",
     "room": "make room where temporary files go (TMPDIR), if that is full",
@@ -117,8 +120,20 @@ def hint_of(output: str, target: str = "sm_90", folder: Path | None = None) -> s
         if re.search(pattern, output):
             if kind == "include" and folder is not None and (near := _folder_nearby(output, folder)):
                 return f"add -I{near}, where it is"
+            if kind == "arch":
+                return _of_features(_TARGET.search(output), target)
             return _HINT_TEXT[kind].format(target=target, wheel=_wheel(output))
     return ""
+
+
+def _of_features(said: re.Match[str] | None, target: str) -> str:
+    """Return what helps where an instruction is refused: the target's own features, or another GPU."""
+    target = said[1] if said else target
+    if target[-1] in "af" or int(target[3:]) < OLDEST_SPECIFIC:
+        return f"{target} lacks the instruction: choose a GPU that has it with --gpu"
+    return (
+        f"for instructions of {target}a alone add the compiler's flag -arch={target}a (of predict: behind --)"
+    )
 
 
 def asked_flag(output: str, given: Iterable[str]) -> str:
@@ -129,6 +144,15 @@ def asked_flag(output: str, given: Iterable[str]) -> str:
     """
     found = ((said[1] if flag is None else flag) for mark, flag in _ASKED if (said := mark.search(output)))
     return next((flag for flag in found if flag not in given), "")
+
+
+def needs_feature(output: str) -> bool:
+    """Whether a compiler refuses what only some architecture has (``sm_90a``).
+
+    >>> needs_feature("Instruction 'wgmma.fence' not supported on .target 'sm_90'")
+    True
+    """
+    return re.search(_FEATURE, output) is not None
 
 
 def uses_removed(output: str) -> bool:

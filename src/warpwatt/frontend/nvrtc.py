@@ -183,13 +183,16 @@ def _read(source: Source, options: CompileOptions) -> _Texts:
     name = str(source.path.resolve()) if source.path is not None else source.name
     folders = [source.folder, *(Path(folder) for folder in options.include)]
     result = _Texts(name, {name: source.text}, {}, [])
-    pending, marks = [(source.text, source.folder)], set[str]()
+    pending, marks, seen = [(source.text, source.folder)], set[str](), set[tuple[str, Path]]()
     while pending:
         text, here = pending.pop()
         for included in _INCLUDE.findall(text):
             file = next((f for folder in (here, *folders) if (f := folder / included).is_file()), None)
             if file is None or included in result.headers or included in HOST_HEADERS:
                 continue
+            if (included, file.resolve()) in seen:
+                continue
+            seen.add((included, file.resolve()))
             text_of = file.read_text(errors="replace")
             if "__CUDACC_RTC__" not in text_of:  # those know NVRTC and need no help
                 path = str(file.resolve())

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
+from traceback import walk_tb
 from typing import Any
 
 LEFT = 64 << 20
@@ -203,13 +204,36 @@ def install() -> None:
         torch.cpu.set_stream = lambda _: None
 
 
+def refusal(error: BaseException) -> str:
+    """Return what to tell where a script asked PyTorch for a GPU, empty where it failed by something else.
+
+    ``torch.cuda`` looks for one, whatever asks: ``.cuda()``, ``.to("cuda")``, ``device="cuda"``.
+    """
+    places = [
+        (f.f_globals.get("__name__", ""), f.f_code.co_filename, line)
+        for f, line in walk_tb(error.__traceback__)
+    ]
+    if not any(name.split(".")[:2] == ["torch", "cuda"] for name, *_ in places):
+        return ""
+    file, line = [where for name, *where in places if name.partition(".")[0] != "torch"][-1]
+    return (
+        f"error: {file}:{line}: PyTorch finds no GPU under warpwatt run ({' '.join(str(error).split())})\n"
+        "  fix: keep tensors on the CPU: Triton's kernels run on them; PyTorch's operators are not predicted"
+    )
+
+
 def main() -> None:
     """Run a script as Python would."""
     script = sys.argv[1]
     sys.argv = sys.argv[1:]
     sys.path[0] = str(Path(script).resolve().parent)
     install()
-    runpy.run_path(script, run_name="__main__")
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except Exception as error:
+        if said := refusal(error):
+            sys.exit(said)
+        raise
 
 
 if __name__ == "__main__":

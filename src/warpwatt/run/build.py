@@ -11,7 +11,14 @@ from pathlib import Path
 
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
-from warpwatt.frontend.messages import asked_flag, hint_of, undefined_names, without_warnings
+from warpwatt.frontend.messages import (
+    OLDEST_SPECIFIC,
+    asked_flag,
+    hint_of,
+    needs_feature,
+    undefined_names,
+    without_warnings,
+)
 from warpwatt.frontend.removed import HEADERS, removed_features
 from warpwatt.frontend.toolkits import OLDEST_TARGET, target_number
 from warpwatt.run.client import RUNTIME
@@ -31,7 +38,11 @@ SHOWN_NAMES = 8
 """Functions listed that a linker has not found."""
 _CUDART = re.compile(r"^--?cudart(=.*)?$")
 _ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
-_ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
+_SPECIFIC = re.compile(r"^(?:.*=)?sm_(\d+[af])$")
+_CODE_FLAGS = ("-code", "--gpu-code", "-gencode", "--generate-code")
+_ARCH_FLAGS = ("-arch", "--gpu-architecture", *_CODE_FLAGS)
+_ONE_CODE = frozenset({"-ptx", "--ptx", "-cubin", "--cubin", "-optix-ir"})
+"""Modes in which nvcc makes code for one architecture only."""
 _OUR_LIBRARY = b"libwarpwatt_cuda.so"
 _A_MESSAGE = b"no CUDA-capable device is detected"
 """One of the runtime's (``cudaGetErrorString``): a program that only loads the driver does not have it."""
@@ -84,7 +95,8 @@ def compile_program(
 ) -> Path:
     """Compile a program's source for some targets and return the program, made in a folder.
 
-    ``for_all`` adds PTX that every GPU can run, unless the source asks for more than the oldest has.
+    ``for_all`` adds PTX that every GPU can run, unless the source asks for more than the oldest has. Where it
+    needs what only an architecture has (``wgmma``), it is compiled for that one's own features.
 
     Raises
     ------
@@ -96,16 +108,23 @@ def compile_program(
     if not source.is_file():
         raise InputError("no such file", file=source)
     program = folder / source.stem
-    own: list[str] = []
+    own, specific = list[str](), list[str]()
     if not any(flag.startswith(_ARCH_FLAGS) for flag in flags):
         numbers = dict.fromkeys(map(target_number, targets))
-        own = [f"-gencode=arch=compute_{n},code=[sm_{n},compute_{n}]" for n in numbers]
+        own = [_gencode(str(n)) for n in numbers]
+        specific = [_gencode(f"{n}a" if n >= OLDEST_SPECIFIC else str(n)) for n in numbers]
     oldest = [f"-gencode=arch=compute_{OLDEST_TARGET},code=compute_{OLDEST_TARGET}"]
-    attempts = [[*own, *oldest], own] if own and for_all else [own]
-    for architectures in attempts:
-        said = _compile([*architectures, "-lineinfo", *flags, str(source), "-o", str(program)])
-        if not said:
-            return program
+
+    def refused(architectures: Sequence[str]) -> str:
+        return _compile([*architectures, "-lineinfo", *flags, str(source), "-o", str(program)])
+
+    if own and for_all and not refused([*own, *oldest]):
+        return program
+    said = refused(own)
+    if own != specific and needs_feature(said):
+        said = refused(specific)
+    if not said:
+        return program
     if undefined := undefined_names(said):
         raise _unlinked(source, undefined)
     raise CompileError(
@@ -113,6 +132,11 @@ def compile_program(
         details=without_warnings(said),
         hint=missing_header(said) or hint_of(said, folder=source.resolve().parent),
     )
+
+
+def _gencode(architecture: str) -> str:
+    """Return nvcc's flag for code and PTX of an architecture."""
+    return f"-gencode=arch=compute_{architecture},code=[sm_{architecture},compute_{architecture}]"
 
 
 def _compile(flags: Sequence[str]) -> str:
@@ -227,7 +251,15 @@ def _without_cudart(flags: Sequence[str]) -> list[str]:
 
 
 def _architectures(flags: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split flags into those to keep, and those of architectures that nvcc no longer compiles for."""
+    """Split flags into those to keep, and those of architectures that nvcc no longer compiles for.
+
+    ``-arch=sm_90a`` becomes what it is documented to mean: nvcc 13 also compiles for ``compute_90``, which
+    lacks the features that are asked for.
+
+    >>> _architectures(["-arch=sm_90a", "a.cu"])[0]
+    ['-gencode=arch=compute_90a,code=[sm_90a,compute_90a]', 'a.cu']
+    """
+    by_name = not _ONE_CODE.intersection(flags) and not any(f.startswith(_CODE_FLAGS) for f in flags)
     kept: list[str] = []
     left_out: list[str] = []
     words = list(flags)
@@ -239,5 +271,7 @@ def _architectures(flags: Sequence[str]) -> tuple[list[str], list[str]]:
         old = flag.startswith(_ARCH_FLAGS) and any(
             int(number) < OLDEST_TARGET for number in _ARCHITECTURE.findall(whole[-1])
         )
+        if by_name and flag.startswith(_ARCH_FLAGS) and (specific := _SPECIFIC.search(whole[-1])):
+            whole = [_gencode(specific[1])]
         (left_out if old else kept).extend(whole)
     return kept, left_out

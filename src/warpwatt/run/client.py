@@ -195,7 +195,7 @@ def _serve(
         if seen is not None:
             seen(header, data, answer.waited if header.flags & HeaderFlag.WANTS_REPLY else 0.0)
         if header.flags & HeaderFlag.WANTS_REPLY:
-            messages.reply(answer, pending=device.pending)
+            messages.reply(answer, device.flags)
         launches += header.type == Type.LAUNCH
         if launches == most:
             raise StoppedError(f"it has made {launches} launches (--launches)", status=0)
@@ -222,9 +222,8 @@ class _Messages:
         data = self._read(header.bytes)
         return None if data is None else (header, data)
 
-    def reply(self, answer: Answer, *, pending: bool) -> None:
+    def reply(self, answer: Answer, flags: ReplyFlag) -> None:
         """Send an answer; a program that is gone needs none."""
-        flags = ReplyFlag.LAUNCHES_PENDING if pending else ReplyFlag(0)
         waited = round(answer.waited * 1e9)
         head = Reply(answer.error, flags, waited, len(answer.data)).pack()
         extra = []

@@ -54,9 +54,10 @@ class HeaderFlag(IntFlag):
 
 
 class ReplyFlag(IntFlag):
-    """Bits of a reply: launches are pending, memory is not up to date."""
+    """Bits of a reply: launches are pending, memory is not up to date; some memory was not computed."""
 
     LAUNCHES_PENDING = 1
+    MEMORY_LOST = 2
 
 
 class VariableFlag(IntFlag):

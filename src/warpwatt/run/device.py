@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.errors import LaunchError, WarpWattError
+from warpwatt.core.errors import InputError, LaunchError, WarpWattError
 from warpwatt.frontend.select import without_parameters
 from warpwatt.gpus import check_launch
 from warpwatt.native.demangle import demangle
@@ -71,6 +71,8 @@ class Device:
     """Functions that are not there, and where the program called them."""
     refused: dict[str, int] = field(default_factory=dict)
     """Launches that CUDA refuses, and how many: which and why."""
+    read_lost: str = ""
+    """Why memory was not computed that the program has read first, empty if it has read none."""
     ended: bool = False
     library_calls: list[list[Cost]] = field(default_factory=list)
     """Of each call of a closed library, in order: what it costs on each GPU."""
@@ -86,7 +88,7 @@ class Device:
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
         self._libraries = Libraries(self.arena, self.notify)
-        self.executor = Executor(self.arena, self.allocations, self.budget)
+        self.executor = Executor(self.arena, self.allocations, self.budget, notify=self.notify)
         self.predictor = Predictor(
             self.gpus,
             self.choice,
@@ -129,9 +131,25 @@ class Device:
             return Answer(NO_KERNEL_IMAGE)
 
     @property
-    def pending(self) -> bool:
-        """Whether memory does not show all that was asked for."""
-        return not (self.work.is_computed or self.executor.given_up)
+    def flags(self) -> codes.ReplyFlag:
+        """Whether memory does not show all that was asked for, now or for ever."""
+        pending = codes.ReplyFlag.LAUNCHES_PENDING * (not self.work.is_computed)
+        return codes.ReplyFlag(pending | codes.ReplyFlag.MEMORY_LOST * bool(self.allocations.lost))
+
+    def _error(self) -> int:
+        """Return what the program gets where it waits: a launch's error, or that of what it may read now."""
+        if self.work.error is not None:
+            return self.work.error.code
+        return self._read(self.allocations.shared_lost)
+
+    def _read(self, why_lost: str) -> int:
+        """Return the error of reading what is lost, 0 where nothing is, or where only times are wanted."""
+        if not why_lost or not self.budget:
+            return 0
+        if not self.read_lost:
+            self.notify(f"the program reads memory that was not computed ({why_lost}): cudaErrorNotSupported")
+        self.read_lost = self.read_lost or why_lost
+        return NOT_SUPPORTED
 
     # -- beginning ------------------------------------------------------------------------
 
@@ -159,15 +177,18 @@ class Device:
             self.work.compute_later(Pending(host, record))
         return answer
 
-    def _access(self, _: p.Access, host: float, *__: Any) -> Answer:
-        return self._settled(host)
+    def _access(self, record: p.Access, host: float, *_: Any) -> Answer:
+        answer, block = self._settled(host), self.allocations.at(record.address)
+        if record.writes or answer.error or block is None:
+            return answer
+        return replace(answer, error=self._read(self.allocations.why_lost([block.address])))
 
     def _copy(self, record: p.CopyRecord, host: float, header: p.Header) -> Answer:
         work = Pending(host, record, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH))
         if record.flags & codes.CopyFlag.BY_DEVICE:
             self.work.compute_later(work)
         elif record.kind in FROM_HOST:
-            self.work.written(record.destination)
+            self.work.overwritten(record)
         if record.flags & codes.CopyFlag.ASYNCHRONOUS:
             self.work.later(work)
             return Answer()
@@ -211,7 +232,7 @@ class Device:
         self.work.host_may_write()
         for line in self.timelines:
             line.host(host)
-        return self._with_output(Answer(self.work.error.code if self.work.error else 0))
+        return self._with_output(Answer(self._error()))
 
     # -- streams and events ---------------------------------------------------------------------------
 
@@ -262,7 +283,7 @@ class Device:
         waited = [max(0.0, end - at) for at, end in zip(here, ends, strict=True)]
         for line, seconds in zip(self.timelines, waited, strict=True):
             line.waited(waited[0], seconds)
-        return Answer(self.work.error.code if self.work.error else 0, waited[0])
+        return Answer(self._error(), waited[0])
 
     def _with_output(self, answer: Answer) -> Answer:
         """Return an answer with what kernels have printed."""
@@ -295,7 +316,9 @@ class Device:
         ]
         key = (call.name, call.words, tuple(call.contents.values()))
         again = repeatable(call, operation)
-        self.executor.compute(call.name, key, Effects(touched[0], touched[1], again), body)
+        why = self.executor.compute(call.name, key, Effects(touched[0], touched[1], again), body)
+        if operation.to_host and self._read(why):
+            raise InputError(f"its result was not computed: {why}")
 
     def _placed_call(
         self, call: Call, operation: Operation, host: float, answer: bytes, *, graph: bool
@@ -342,7 +365,7 @@ class Device:
         self.work.place()
         self.work.compute()
         self.work.host_may_write()
-        return self._with_output(Answer(self.work.error.code if self.work.error else 0))
+        return self._with_output(Answer(self._error()))
 
     def _reset(self, _: p.Reset, host: float, *__: Any) -> Answer:
         answer = self._settled(host, PATIENCE)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from warpwatt.run.memory import Allocations
 
 _POINTER_BYTES = 8
+TENSOR_MAP_BYTES = 128
 _OFF_CHIP = ("global", "generic")
 _COMPUTING = ("mma", "barrier_result")
 """Functions that only compute: others print or allocate."""
@@ -103,6 +104,11 @@ def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
                 (reads if _OF_TEXTURES[_called(operation)] == "read" else writes).add(_OBJECTS)
             elif _called(operation) not in _COMPUTING:
                 pure = False
+        if operation.op is Op.BULK and isinstance(operation.data, Memory):
+            found = _of_bulk(routine, operation.data, where[operation.args[1].index] - ON_CHIP)
+            reads |= found if operation.data.bulk in ("load", "reduce") else frozenset()
+            writes |= found if operation.data.bulk in ("store", "reduce") else frozenset()
+            pure = pure and operation.data.bulk != "reduce"
         if operation.op not in (Op.LOAD, Op.STORE, Op.ATOMIC) or not isinstance(operation.data, Memory):
             continue
         if operation.data.space not in _OFF_CHIP or operation.data.probe:
@@ -116,6 +122,16 @@ def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
             writes |= found
         pure = pure and operation.op is not Op.ATOMIC
     return frozenset(reads), frozenset(writes), pure
+
+
+def _of_bulk(routine: Routine, bulk: Memory, where: frozenset[str]) -> frozenset[str]:
+    """Return the places of global memory that a bulk copy moves bytes from or to.
+
+    A tensor's address is in its map: a parameter, unless that is itself in global memory.
+    """
+    maps = frozenset(p.name for p in routine.program.parameters if p.size >= TENSOR_MAP_BYTES)
+    found = where if not bulk.rank else frozenset() if where else maps
+    return found or frozenset({ANYWHERE})
 
 
 def _own_addresses(routine: Routine) -> frozenset[int]:

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import WarpWattError
+from warpwatt.core.errors import InputError, reason
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.failures import MISALIGNED, fault_error
 from warpwatt.emulate.functional import Outcome, execute, routine_of
 from warpwatt.emulate.layout import relaid
 from warpwatt.emulate.run import Stop
 from warpwatt.program.binding import bind
-from warpwatt.run.effects import Effects, Versions, effects
+from warpwatt.run.effects import Effects, Versions, allocations_of, effects
 from warpwatt.run.memory import device_memory
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class Executor:
     Attributes
     ----------
     budget
-        Seconds of CPU time for all launches together; past it nothing is executed.
+        Seconds of CPU time for all launches together; past it nothing is executed. 0: nobody wants results,
+        only times.
     spent
         Seconds so far.
     instructions
@@ -61,10 +62,11 @@ class Executor:
     instructions: int = 0
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Set by who ends the run: what is being computed ends, and nothing is computed any more."""
-    given_up: str = ""
-    """The first launch that was not executed and why; what memory holds behind it is unknown."""
-    lost: frozenset[int] | None = frozenset()
-    """Allocations that would hold something else since then, None: any may."""
+    notify: Callable[[str], None] = print
+    not_computed: dict[str, str] = field(default_factory=dict)
+    """Why launches were not computed -> the first one of which that is so, and why."""
+    skipped: int = 0
+    """How many were not computed, for that or as they read what others should have written."""
     output: list[bytes] = field(default_factory=list)
     versions: Versions = field(default_factory=Versions)
     repeated: int = 0
@@ -85,61 +87,77 @@ class Executor:
         its results (:attr:`postponed`), where that gives the same.
         """
         routine = _routine(kernel)
-        found = effects(routine, _block(kernel, routine, request), self.allocations)
-        failure = None
-        if self.given_up:
-            pass
-        elif self.versions.is_done(request.key, found):
+        block = _block(kernel, routine, request)
+        found = effects(routine, block, self.allocations)
+        if self.versions.is_done(request.key, found):
             self.repeated += 1
-        elif self.cancelled.is_set():
-            self._give_up(request, "the program was ended")
-        elif self.spent >= self.budget:
-            self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
-        elif patience == math.inf or request.number not in self.postponed:
-            failure = self._attempt(kernel, request, module, found, patience)
-        if self.given_up:
-            self.lose(found.writes)
+            return None
+        failure, why = None, self._why_not(found)
+        if not why and (patience == math.inf or request.number not in self.postponed):
+            try:
+                failure = self._attempt(kernel, request, module, found, patience)
+            except Exception as error:  # noqa: BLE001 - one launch must not end the run of a program
+                why = reason(error)
+        if why:
+            self.postponed.discard(request.number)
+            reached = allocations_of(routine.program, block, self.allocations) if routine.uncovered else ()
+            name = kernel.display_name.partition("(")[0]
+            self._lose(f"launch {request.number}, {name}", why, found, *(own for _, own in reached))
         return failure
 
-    def lose(self, allocations: frozenset[int] | None) -> None:
-        """Know that nobody computes what is written to some allocations, None: to any."""
-        self.lost = None if allocations is None or self.lost is None else self.lost | allocations
+    @property
+    def first_not_computed(self) -> str:
+        """The first launch that was not computed, and why; empty if all were."""
+        return next(iter(self.not_computed.values()), "")
 
-    def has_lost(self, allocations: frozenset[int] | None) -> bool:
-        """Whether some of these allocations (None: any) may hold something else on a device."""
-        if self.lost is None or allocations is None:
-            return bool(self.given_up)
-        return bool(self.lost & allocations)
+    def _why_not(self, found: Effects) -> str:
+        """Return why something cannot be computed, empty if it can."""
+        if lost := self.allocations.why_lost(found.reads):
+            return lost
+        if self.cancelled.is_set():
+            return "the program was ended"
+        return f"the budget of {self.budget:g} s is spent (--budget)" if self.spent >= self.budget else ""
+
+    def _lose(self, what: str, why: str, found: Effects, *reached: frozenset[int]) -> None:
+        """Know that something was not computed, and lose what it writes or may have written.
+
+        ``reached`` are the allocations that instructions without semantics may have written.
+        """
+        self.skipped += 1
+        if why not in self.not_computed and why not in self.not_computed.values():
+            self.not_computed[why] = f"{what}: {why}"
+            self.notify(f"not computed: {self.not_computed[why]}")
+        writes = None if found.writes is None else found.writes.union(*reached)
+        self.versions.write(writes)
+        self.allocations.lose(writes, self.not_computed.get(why, why))
 
     def _attempt(
         self, kernel: Kernel, request: Request, module: Module, found: Effects, patience: float
     ) -> Failure | None:
-        """Compute a launch, as far as budget and patience go."""
+        """Compute a launch, as far as patience goes."""
         self.postponed.discard(request.number)
         begun = time.process_time()
         try:
-            return self._run(kernel, request, module, patience if found.may_wait else math.inf)
-        except WarpWattError as error:
-            self._give_up(request, str(error))
-            return None
+            failure = self._run(kernel, request, module, patience if found.may_wait else math.inf)
         finally:
-            if request.number not in self.postponed:
-                self.versions.computed(request.key, found)
             self.spent += time.process_time() - begun
+        if request.number not in self.postponed:
+            self.versions.computed(request.key, found)
+        return failure
 
-    def compute(self, name: str, key: tuple[object, ...], found: Effects, body: Callable[[], None]) -> None:
-        """Do on the host what a closed library does, unless memory holds it or the budget is spent."""
-        if self.given_up:
-            self.lose(found.writes)
-        elif self.versions.is_done(key, found):
+    def compute(self, name: str, key: tuple[object, ...], found: Effects, body: Callable[[], None]) -> str:
+        """Do what a closed library does, unless memory holds it; return why that is not possible."""
+        if self.versions.is_done(key, found):
             self.repeated += 1
-        elif self.spent >= self.budget:
-            self.given_up = f"{name}: the budget of {self.budget:g} s is spent (--budget)"
+        elif why := self._why_not(found):
+            self._lose(name, why, found)
+            return self.not_computed.get(why, why)
         else:
             begun = time.process_time()
             body()
             self.versions.computed(key, found)
             self.spent += time.process_time() - begun
+        return ""
 
     def skip(self, kernel: Kernel, request: Request) -> None:
         """Know that a launch has written what it writes, without computing it."""
@@ -160,9 +178,6 @@ class Executor:
         self.launched += outcome.launched if outcome.stop is Stop.DONE else ()
         return outcome
 
-    def _give_up(self, request: Request, reason: str) -> None:
-        self.given_up = f"launch {request.number}, {request.kernel}: {reason}"
-
     def _run(self, kernel: Kernel, request: Request, module: Module, patience: float) -> Failure | None:
         routine = _routine(kernel)
         bound = bind(routine.program, replace(request.launch, arguments={}))
@@ -172,13 +187,13 @@ class Executor:
         outcome = self._compute(routine, context, memory, patience)
         if outcome.unknown:
             names = ", ".join(sorted(set(outcome.unknown.values())))
-            self._give_up(request, f"instructions that are not emulated: {names}")
+            raise InputError(f"instructions that are not emulated: {names}")
         if self.cancelled.is_set():
-            self._give_up(request, "the program was ended")
-        elif outcome.stop is Stop.INSTRUCTIONS and patience < self.budget - self.spent:
+            raise InputError("the program was ended")
+        if outcome.stop is Stop.INSTRUCTIONS and patience < self.budget - self.spent:
             self.postponed.add(request.number)
         elif outcome.stop is Stop.INSTRUCTIONS:
-            self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
+            raise InputError(f"the budget of {self.budget:g} s is spent (--budget)")
         if outcome.stop in (Stop.DONE, Stop.INSTRUCTIONS):
             return None
         fault = None if outcome.fault is None else memory.localised_fault(outcome.fault)

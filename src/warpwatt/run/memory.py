@@ -17,12 +17,18 @@ from warpwatt.emulate.memory import NO_RESERVE
 from warpwatt.run.codes import Memory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from warpwatt.emulate.textures import Texture
 
 ARENA_BYTES = 1 << 40
 """Address space of the arena: more than any GPU's memory; only what is touched costs anything."""
+SHARED = (Memory.MANAGED, Memory.PINNED)
+"""Kinds of memory that the program reads and writes without asking."""
+ELSEWHERE = 0
+"""Instead of an allocation's address: what kernels allocate, variables that the host has not registered."""
 PAGE = 2 << 20
 """Devices map memory in pages of 2 MiB: beside an allocation, but within its page, nothing faults."""
 
@@ -81,6 +87,8 @@ class Allocations:
         self._highest = ARENA
         self.textures: dict[int, Texture] = {}
         """Texture and surface objects by what kernels get of them."""
+        self.lost: dict[int, str] = {}
+        """Addresses of allocations whose contents were not computed, and by which launch and why."""
 
     def add(self, block: Block) -> None:
         """Know an allocation."""
@@ -92,6 +100,7 @@ class Allocations:
         """Forget an allocation; unknown addresses are ignored, as the client has said so to the program."""
         if self._blocks.pop(address, None) is not None:
             self._sorted = None
+        self.lost.pop(address, None)
 
     def at(self, address: int) -> Block | None:
         """Return the allocation that an address lies in, or None."""
@@ -102,6 +111,31 @@ class Allocations:
             return None
         block = self._blocks[self._sorted[place]]
         return block if address < block.address + max(1, block.bytes) else None
+
+    def lose(self, addresses: Iterable[int] | None, why: str) -> None:
+        """Know that what was to be written to allocations, None: to any memory, was not computed."""
+        self.lost |= dict.fromkeys((*self._blocks, ELSEWHERE) if addresses is None else addresses, why)
+
+    def why_lost(self, addresses: Iterable[int] | None) -> str:
+        """Return why some of these allocations, None: any memory, are lost; empty if they are not."""
+        found = self.lost if addresses is None else addresses
+        return next((self.lost[one] for one in found if one in self.lost), "")
+
+    @property
+    def shared_lost(self) -> str:
+        """Why memory is lost that the program reads without asking, empty if none is."""
+        return self.why_lost(b.address for b in self._blocks.values() if b.kind in SHARED)
+
+    def overwritten(self, address: int, size: int, why_lost: str = "") -> None:
+        """Know that bytes were copied or filled in, which were lost where they came from: why.
+
+        An allocation that was lost is whole again once all of it is overwritten.
+        """
+        block = self.at(address)
+        if block is not None and why_lost:
+            self.lost[block.address] = why_lost
+        elif block is not None and address == block.address and size >= block.bytes:
+            self.lost.pop(address, None)
 
     def named(self, address: int, name: str) -> None:
         """Call an allocation by the name that a kernel's parameter has for it; the first one stays.
@@ -140,7 +174,7 @@ class Allocations:
     @property
     def has_shared(self) -> bool:
         """Whether there is memory that the program writes without asking."""
-        return any(block.kind in (Memory.MANAGED, Memory.PINNED) for block in self._blocks.values())
+        return any(block.kind in SHARED for block in self._blocks.values())
 
     @property
     def end(self) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from warpwatt.compose import Choice, LaunchModels, analyse, finish
 from warpwatt.core.case import Case
-from warpwatt.core.errors import InputError, WarpWattError
+from warpwatt.core.errors import InputError, reason
 from warpwatt.core.execution import Assumption
 from warpwatt.core.program import Level
 from warpwatt.emulate.analysis import of_ptx_instead
@@ -101,7 +101,7 @@ class Predictor:
         found = frozenset[int]()
         takes_slow_paths = request.function in self.slow
         for gpu in self.gpus:
-            with suppress(WarpWattError):  # said where it is predicted
+            with suppress(Exception):  # said where it is predicted
                 kernel = module.kernel(request.kernel, gpu.target)
                 read = kernel.sass or kernel.program()
                 block = relaid(request.parameters, kernel.program(), read)
@@ -183,9 +183,9 @@ class Predictor:
                     clocks or default_clocks(gpu), fixed=clocks is not None
                 )
                 found.append(finish(settled))
-            except WarpWattError as error:
+            except Exception as error:  # noqa: BLE001 - one launch must not end the run of a whole program
                 found.append(None)
-                failures.append(f"{gpu.name}: {error}")
+                failures.append(f"{gpu.name}: {reason(error)}")
         predicted = Predicted(request, tuple(found), tuple(failures))
         if len(l2) == len(self.gpus):
             self._known[*request.key, *l2] = _Known(contents, predicted)

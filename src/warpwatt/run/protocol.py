@@ -195,7 +195,9 @@ class Launch(Record):
 
 @dataclass(frozen=True)
 class Access(Record):
-    """The host is going to read or write memory, all of it if ``size`` is 0; the reply: what was printed."""
+    """Memory is going to be written or moved on the device (``writes``), or read by the host; the reply: what
+    was printed.
+    """  # noqa: D205 - one sentence
 
     address: U64
     size: U64

@@ -88,6 +88,11 @@ class GpuRun:
         return self.energy / whole if whole else 0.0
 
     @property
+    def not_predicted(self) -> int:
+        """Launches without which all sums are."""
+        return self.of_launch.count(None)
+
+    @property
     def host(self) -> float:
         """Seconds in which the host works and the GPU has nothing to do."""
         return max(0.0, self.end - self.busy)
@@ -122,9 +127,13 @@ class RunResult:
     executed_instructions: int
     executed_seconds: float
     unknown_from: str
-    """The launch from which what memory holds is not known, and why; empty if it always was."""
+    """The first launch that was not computed, and why; empty if all were."""
     unsupported: tuple[tuple[str, str], ...]
     """Functions of the runtime that are not there, and where the program called them."""
+    not_computed: int
+    """Launches and calls of libraries whose results are lost."""
+    read_lost: str
+    """Why memory was not computed that the program has read all the same; empty if it has read none."""
     failures: tuple[str, ...]
     """Launches that are not predicted, and why."""
     borrowed: int = 0
@@ -135,13 +144,21 @@ class RunResult:
     """Launches that would have taken long and whose results nothing read."""
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the GPU was asked for nothing: there is nothing to predict, and no energy of it."""
+        return not any(run.spans for run in self.runs)
+
+    @property
     def ended(self) -> str:
         """How the program ended, empty where it ended well."""
         if self.reason:
             return f"the program was ended: {self.reason}"
         if self.status < 0:
             return f"the program was killed by {_signal(-self.status)}"
-        return f"the program ended with status {self.status}" if self.status else ""
+        said = [f"the program ended with status {self.status}"] if self.status else []
+        if self.read_lost:
+            said.append(f"the program read memory that was not computed ({self.read_lost})")
+        return "; ".join(said)
 
 
 def _signal(number: int) -> str:
@@ -161,7 +178,9 @@ def result(device: Device, ending: Ending) -> RunResult:
         launches=len(device.predicted),
         executed_instructions=device.executor.instructions,
         executed_seconds=device.executor.spent,
-        unknown_from=device.executor.given_up,
+        unknown_from=device.executor.first_not_computed,
+        not_computed=device.executor.skipped,
+        read_lost=device.read_lost,
         unsupported=tuple(device.unsupported.items()),
         borrowed=sum(bool(p.borrowed_from) for p in device.predicted),
         repeated=device.executor.repeated,

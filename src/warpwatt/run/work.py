@@ -152,6 +152,13 @@ class Work:
         block = self.allocations.at(address)
         self.executor.versions.write(None if block is None else [block.address])
 
+    def overwritten(self, record: p.CopyRecord) -> None:
+        """Know that a copy or fill has changed memory, to what is lost where it came from lost memory."""
+        self.written(record.destination)
+        source = self.allocations.at(record.source)
+        why = "" if source is None else self.allocations.why_lost([source.address])
+        self.allocations.overwritten(record.destination, record.size, why)
+
     def host_may_write(self) -> None:
         """Know that the program may write memory that it shares with the device, from now on unseen."""
         if self.allocations.has_shared:
@@ -211,7 +218,7 @@ class Work:
         if is_steered:
             self.compute(before=request)
         contents = None if steering is None else self.executor.versions.state(steering)
-        unknown_from = self.executor.given_up if is_steered and self.executor.has_lost(steering) else ""
+        unknown_from = self.allocations.why_lost(steering) if is_steered else ""
         if unknown_from and contents is not None:
             contents = contents | {LOST: (0, 0)}
         found = self.predictor.known(request, contents)
@@ -296,21 +303,14 @@ class Work:
             return
         kernel = self.kernel(request.function)
         assert kernel is not None
-        known = self.executor.given_up
         module = self.functions[request.function].module
         self.error = self.executor.execute(kernel, request, module, patience)
         if self.error is not None:
             self.notify(self.error.message)
-        if self.executor.given_up != known:
-            self.notify(f"not computed any more from {self.executor.given_up}")
 
     def _move(self, record: p.CopyRecord) -> None:
         """Move or fill bytes of the arena, or know that they are not those of a device any more."""
-        if self.executor.given_up:
-            block = self.allocations.at(record.destination)
-            self.executor.lose(frozenset() if block is None else frozenset({block.address}))
-            return
-        self.written(record.destination)
+        self.overwritten(record)
         to = self.arena.bytes_at(record.destination, record.size)
         if record.kind is codes.CopyKind.FILL:
             width = max(1, record.value_bytes)

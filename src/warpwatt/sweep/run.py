@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.compose import LaunchModels, analyse
 from warpwatt.core.case import Case
-from warpwatt.core.errors import WarpWattError
+from warpwatt.core.errors import reason
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.program import Kernel
 from warpwatt.emulate.workload import workload
@@ -172,12 +172,3 @@ def _described(row: Row, request: Request, kernel: Kernel) -> Row:
         spills=kernel.resources.spill_stores,
         toolkit=kernel.toolkit,
     )
-
-
-def reason(error: Exception) -> str:
-    """Return why a point has no result and what to do about it, in one line."""
-    if isinstance(error, WarpWattError):
-        first = next(iter(error.details.splitlines()), "")
-        parts = [str(error), first, f"fix: {error.hint}" if error.hint else ""]
-        return " ".join("; ".join(part for part in parts if part).split())
-    return f"internal error: {error!r}"

@@ -8,9 +8,11 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from typing import TypeVar
 
 from warpwatt.core.advice import TOGETHER, Change, WhatIf
 from warpwatt.core.case import Case, TimeModel, Timing
+from warpwatt.core.errors import reason
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.execution import Traffic
 from warpwatt.models.bounds import within_bounds
@@ -23,6 +25,7 @@ from warpwatt.what_if.residency import occupancy, tail
 from warpwatt.what_if.tiling import tiling
 from warpwatt.what_if.traffic import atomics, dram, reuse, spills
 
+T = TypeVar("T")
 Kind = Callable[[Case], Iterable[Change]]
 KINDS: tuple[Kind, ...] = (
     coalescing, bank_conflicts, tiling, reuse, divergence, occupancy, chains, spills, dram, atomics,
@@ -38,46 +41,63 @@ simulated (docs/validation/explained.md, advice_followed.md)."""
 
 def changes(case: Case) -> tuple[Change, ...]:
     """Return the case without each of its troubles, as far as its execution was traced."""
-    return tuple(change for _, own in _by_kind(case) for change in own)
+    return tuple(change for kind in _kinds(case) for change in kind(case))
 
 
-def _by_kind(case: Case) -> Iterator[tuple[Kind, tuple[Change, ...]]]:
-    """Yield what each of :data:`KINDS` changes; no two of them share a name of a kind."""
+def _kinds(case: Case) -> Iterator[Kind]:
+    """Yield those of :data:`KINDS` that can change a case; no two of them share a name of a kind."""
     if case.workload.execution.streams is not None:
-        yield from ((kind, tuple(kind(case))) for kind in KINDS)
+        yield from KINDS
 
 
-def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
+def unless_it_fails(what: str, make: Callable[[], T], remark: Callable[[str], None]) -> T | None:
+    """Return what ``make`` does; None and a remark where that fails: no advice must end a prediction."""
+    try:
+        return make()
+    except Exception as error:  # noqa: BLE001 - whatever a changed case is refused by
+        remark(f"whether {what} would help is not known: {reason(error)}")
+        return None
+
+
+def what_ifs(
+    case: Case, model: TimeModel, timing: Timing, remark: Callable[[str], None]
+) -> tuple[WhatIf, ...]:
     """Return what the launch would take without each of its troubles, the most helpful change first.
 
     Only changes that save :data:`WORTH` of the time, which ``timing`` says, and some of it at the low end of
     the interval, too. Where several kinds save :data:`WORTH`, surely or not, and all together save more than
-    the best alone, the last one makes them all.
+    the best alone, the last one makes them all. What cannot be found out is left out, and ``remark`` told.
     """
     now = timing.time.value
-    made, tried = _made_and_tried(case, model, now)
+    made, tried = _made_and_tried(case, model, now, remark)
     found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
     found.sort(key=lambda w: w.timing.time.value)
-    whole = together(case, [w.change for w in found if not w.change.part], made)
-    if whole is not None:
-        all_at_once = _tried(whole, model, now, compulsory(case))
-        if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
-            found.append(all_at_once)
+
+    def all_at_once() -> WhatIf | None:
+        whole = together(case, [w.change for w in found if not w.change.part], made)
+        return None if whole is None else _tried(whole, model, now, compulsory(case))
+
+    last = unless_it_fails("all of these together", all_at_once, remark)
+    if last is not None and found[0].timing.time.value - last.timing.time.value >= WORTH * now:
+        found.append(last)
     return tuple(w for w in found if _saves(w.timing, timing))
 
 
 def _made_and_tried(
-    case: Case, model: TimeModel, now: float
+    case: Case, model: TimeModel, now: float, remark: Callable[[str], None]
 ) -> tuple[list[tuple[Kind, tuple[Change, ...]]], list[WhatIf]]:
     """Return what each kind changes and what that would take: one is simulated while the next is made."""
     made: list[tuple[Kind, tuple[Change, ...]]] = []
     least = compulsory(case)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        trying: list[Future[WhatIf]] = []
-        for kind, own in _by_kind(case):
-            made.append((kind, own))
-            trying += [pool.submit(_tried, change, model, now, least) for change in own]
-        return made, [one.result() for one in trying]
+        trying: list[tuple[Change, Future[WhatIf]]] = []
+        for kind in _kinds(case):
+            name = f"a change of {kind.__name__.replace('_', ' ')}"
+            own = unless_it_fails(name, lambda kind=kind: tuple(kind(case)), remark)  # type: ignore[misc]
+            made.append((kind, own or ()))
+            trying += [(change, pool.submit(_tried, change, model, now, least)) for change in own or ()]
+        found = [unless_it_fails(change.text, one.result, remark) for change, one in trying]
+    return made, [one for one in found if one is not None]
 
 
 def _saves(then: Timing, now: Timing) -> bool:

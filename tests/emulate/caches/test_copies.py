@@ -53,3 +53,11 @@ def test_what_all_blocks_read_all_copies_read():
 def test_what_one_block_reads_no_copy_reads():
     apart = [READS * number + np.arange(READS) for number in range(3)]
     assert np.isinf(l1_profile(stream_of(apart), RESIDENT, 1).distance).all()
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_copies_are_as_other_blocks_are_however_far_apart_an_sm_takes_them(blocks):
+    """Of a grid whose trace ends early, an SM takes every 68th block, of the few that are there."""
+    stream = stream_of(gathers(blocks, 1_000))
+    near, far = (l1_profile(stream, RESIDENT, ROUNDS, step) for step in (1, 68 * 1000 + 1))
+    assert far.read_shares(500, 1.0) == near.read_shares(500, 1.0)

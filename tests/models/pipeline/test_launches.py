@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import warpwatt
 from tests.models.pipeline.standin import streams
+from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.program import Flow, Level, Program, Unit
 from warpwatt.core.streams import WarpStreams
 from warpwatt.frontend.load import load_kernel
@@ -63,6 +65,23 @@ def test_tiled_matrix_multiplication_is_bound_by_shared_memory(name: str) -> Non
     assert busy["lsu"] > 0.85
     assert max(busy, key=busy.__getitem__) == "lsu"
     assert sum(warp_states(result, launched).shares().values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_what_a_simulation_among_several_fails_by_is_what_its_caller_sees(monkeypatch, failing: int) -> None:
+    def simulate(number: int) -> int:
+        if number == failing:
+            raise UnsupportedGpuError("too large")
+        return number
+
+    launched: Any = SimpleNamespace(costs=())
+    monkeypatch.setattr(chip, "_inputs", lambda _, streams, *rest, **more: streams)
+    monkeypatch.setattr(chip, "simulate", simulate)
+    wanted: Any = [(0, 1), (1, 1), (2, 1)]
+    with pytest.raises(UnsupportedGpuError, match="too large"):
+        chip._run_each(launched, wanted, 1, 1)
+    found: Any = chip._run_each(launched, wanted[2:], 1, 1)
+    assert found == [2]
 
 
 def test_loops_cut_short_take_as_long_as_whole_ones() -> None:

@@ -258,11 +258,12 @@ def _cast(
     by_block = chosen[np.argsort(stream.block[chosen], kind="stable")]
     ends = np.searchsorted(stream.block[by_block], np.arange(blocks + 1))
     rows, copies, round_numbers = [], [], []
+    numbers: dict[int, int] = {}  # of the copies that are taken: few, however far apart they are
     for place in range(resident * rounds):
         turn, block = divmod(place * step, blocks)
         own = by_block[ends[block] : ends[block + 1]]
         rows.append(own)
-        copies.append(np.full(len(own), turn))
+        copies.append(np.full(len(own), numbers.setdefault(turn, len(numbers))))
         round_numbers.append(np.full(len(own), place // resident))
     return np.concatenate(rows), np.concatenate(copies), np.concatenate(round_numbers)
 

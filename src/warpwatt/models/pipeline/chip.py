@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from threading import Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -290,20 +290,14 @@ def _run_each(
 
     ``rotates``: whether the oldest block becomes the youngest after the work of a block.
     """
-    found: dict[int, Simulation] = {}
 
-    def do(number: int) -> None:
-        streams, blocks = wanted[number]
-        found[number] = simulate(_inputs(launched, streams, blocks, resident, on_sm, rotates=rotates))
+    def do(streams: WarpStreams, blocks: int) -> Simulation:
+        return simulate(_inputs(launched, streams, blocks, resident, on_sm, rotates=rotates))
 
     _ = launched.costs  # here, so that no two threads work it out
-    threads = [Thread(target=do, args=(number,)) for number in range(1, len(wanted))]
-    for thread in threads:
-        thread.start()
-    do(0)
-    for thread in threads:
-        thread.join()
-    return [found[number] for number in range(len(wanted))]
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        others = [pool.submit(do, *one) for one in wanted[1:]]
+        return [do(*wanted[0]), *(one.result() for one in others)]
 
 
 def _inputs(

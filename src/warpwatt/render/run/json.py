@@ -33,6 +33,8 @@ def render(result: RunResult, context: Context) -> str:
         },
         "borrowed": result.borrowed,
         "unknown_from": result.unknown_from,
+        "not_computed": result.not_computed,
+        "read_lost": result.read_lost,
         "unsupported": [{"function": name, "called_at": at} for name, at in result.unsupported],
         "failures": list(result.failures),
         "runs": [_run(run, places) for run in result.runs],
@@ -55,6 +57,7 @@ def _run(run: GpuRun, places: dict[int, int]) -> dict[str, Any]:
         "sensor_power": run.reading,
         "kernels": [_kernel(row, places) for row in run.kernels],
         "copies": [_copies(row) for row in run.copies],
+        "not_predicted": run.not_predicted,
         "launches": [None if p is None else places[id(p)] for p in run.of_launch],
         "spans": [_span(span) for span in run.spans],
     }

@@ -15,7 +15,7 @@ from warpwatt.render.console import plain
 from warpwatt.render.figures import interval, percent, quantity
 from warpwatt.render.html import STYLES, render_reports
 from warpwatt.render.report.report import report
-from warpwatt.render.run.text import not_known
+from warpwatt.render.run.text import not_known, without
 from warpwatt.render.run.timeline import timeline_picture
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _chosen(result: RunResult) -> Sequence[Prediction]:
 
 def _shown(run: GpuRun, anchors: dict[int, str]) -> Shown:
     whole = sum(row.time.value for row in run.kernels)
-    headline = f"{si(run.end, 's')}, GPU busy {si(run.busy, 's')}, {si(run.energy, 'J')}"
+    headline = f"{si(run.end, 's')}, GPU busy {si(run.busy, 's')}, {si(run.energy, 'J')}{without(run)}"
     return Shown(
         plain(run.gpu),
         headline,

@@ -52,9 +52,7 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
     facts.add_row(
         "Energy", Text(f"{si(run.energy, 'J')} from first to last work of the GPU", style="bold green")
     )
-    facts.add_row(
-        "Kernels", f"{si(kernels, 's')} in {result.launches} launch{'es' if result.launches != 1 else ''}"
-    )
+    facts.add_row("Kernels", f"{si(kernels, 's')} in {launches(result.launches)}{without(run)}")
     facts.add_row(
         "Idle", f"{si(run.idle, 's')} between them; {si(run.idle_energy, 'J')} while no kernel runs"
     )
@@ -86,6 +84,16 @@ def _kernels(run: GpuRun, context: Context) -> Table:
         shown = cells if row.times else (str(row.calls), "?", "?", "", "?", "?")
         table.add_row(Text(name), *map(Text, shown), Text(plain(row.limiter)))
     return table
+
+
+def launches(count: int) -> str:
+    """Return a number of launches in words."""
+    return f"{count} launch{'es' if count != 1 else ''}"
+
+
+def without(run: GpuRun) -> str:
+    """Return which part of a run's launches its sums leave out, empty if none."""
+    return f", all sums without {launches(run.not_predicted)} not predicted" if run.not_predicted else ""
 
 
 def _below(estimate: Estimate) -> str:
@@ -128,7 +136,8 @@ def not_known(result: RunResult) -> Sequence[str]:
     """Return what went wrong and what is missing."""
     lines = [result.ended] if result.ended else []
     if result.unknown_from:
-        lines.append(f"what memory holds is not known from {result.unknown_from}")
+        more = f" and {launches(result.not_computed - 1)} or calls more" * (result.not_computed > 1)
+        lines.append(f"not computed, what they write is lost: {result.unknown_from}{more}")
     if result.borrowed:
         lines.append(f"{result.borrowed} launches are taken to be like others of theirs that were predicted")
     if result.unneeded:
