@@ -11,6 +11,7 @@ from pathlib import Path
 
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
+from warpwatt.frontend.cuda import check_words
 from warpwatt.frontend.messages import asked_flag, hint_of, undefined_names, without_warnings
 from warpwatt.frontend.removed import HEADERS, removed_features
 from warpwatt.frontend.toolkits import OLDEST_TARGET, target_number
@@ -96,6 +97,7 @@ def compile_program(
     if not source.is_file():
         raise InputError("no such file", file=source)
     program = folder / source.stem
+    check_words([str(source.resolve()), str(program)])
     own: list[str] = []
     if not any(flag.startswith(_ARCH_FLAGS) for flag in flags):
         numbers = dict.fromkeys(map(target_number, targets))
