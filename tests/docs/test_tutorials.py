@@ -1,13 +1,14 @@
 """Every example of the tutorials and of the README runs from an empty folder and shows what the page says.
 
 ``WARPWATT_DOCS_UPDATE=1 pytest tests/docs`` writes what they show now into the pages; elided lines stay so.
-``make tutorials`` runs them with nothing but the wheel, ``make twice`` twice on one cache, in which everything
+``make tutorials`` runs them with nothing but the wheel, ``make twice`` twice on one cache in which everything
 is kept: the second time every command says what it said the first time.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -131,7 +132,8 @@ def _console(example, command, where):
     found = commands(example.body)
     for number, one in enumerate(found):
         code, out = command(one.words)
-        assert SAID.setdefault((where, number), out) == out or not TWICE, f"{where}: {one.line}"
+        said = re.sub(r" in \d+\.\d+s", "", out)  # pytest's seconds
+        assert SAID.setdefault((where, number), said) == said or not TWICE, f"{where}: {one.line}"
         last = number == len(found) - 1
         assert code == (example.exit_code if last else 0), f"{where}: {one.line} ended with {code}\n{out}"
         elided = "..." in one.shown

@@ -131,8 +131,8 @@ def _write_including(source: Path, instances: Iterable[str], scratch: Path) -> P
     """
     if re.search(r'["\n]', str(source)):
         raise InputError("a name with a quotation mark or a line break", file=source, hint="rename it")
-    file = scratch / "including" / (re.sub(r"[^\w.-]", "_", source.stem, flags=re.ASCII) + DEFAULT_SUFFIX)
-    file.parent.mkdir()
+    name = re.sub(r"[^\w.-]", "_", source.stem, flags=re.ASCII) + DEFAULT_SUFFIX
+    file = scratch / (f"of_{name}" if source.parent == scratch else name)
     names = [f"auto *const instance_{i} = &{name};\n" for i, name in enumerate(instances)]
     named = f'#line 1 "{NAMED}"\nnamespace {{\n{"".join(names)}}}\n' if names else ""
     file.write_text(f'#include "{source}"\n{named}', errors="surrogateescape")
