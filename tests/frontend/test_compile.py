@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -378,3 +379,33 @@ def test_broken_host_code_does_not_hide_the_kernels(choice: ToolkitChoice):
     assert made.warnings[0].startswith("host code refused: old.cu:2:")
     with pytest.raises(CompileError):
         compile_cuda(Source("old.cu", text), choice, CompileOptions(compiler=Compiler.NVCC))
+
+
+VALUES = {
+    "1 + 2": 3,
+    "(1 + 2) * 3": 9,
+    "(int)sizeof(float)": 4,
+    "Pair<int, float>::value": 2,
+    "'A'": 65,
+    "length(\"a 'b', c\")": 9,
+    r'length("\"\\")': 3,
+    "5 // $HOME `id` $(id)": 5,
+    "1 << 4 | 3 & 1": 17,
+    "": 0,
+}
+"""Values of definitions, as a C preprocessor takes them, and what each with ``+ 0`` behind it comes to."""
+OF_DEFINES = """\
+template <typename T, typename U> struct Pair { enum { value = 2 }; };
+template <int N> __device__ constexpr int length(const char (&)[N]) { return N; }
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_definitions_reach_the_preprocessor_as_they_are(choice: ToolkitChoice, compiler: Compiler):
+    defines = [f"V{number}={value}" for number, value in enumerate(VALUES)]
+    kernels = [f"__global__ void k{i}(int *x) {{ *x = V{i} + 0; }}\n" for i in range(len(VALUES))]
+    text = OF_DEFINES + "".join(kernels) + "__global__ void m(int *x) { *x = SUM(P, 1); }\n"
+    options = CompileOptions(defines=(*defines, "P", "SUM(a, b)=((a) + (b))"), compiler=compiler)
+    made = compile_cuda(Source("k.cu", text.encode()), choice, options)
+    stored = [int(found) for found in re.findall(r"mov\.[bu]32\s+%r\d+, (\d+);", made.ptx)]
+    assert stored == [*VALUES.values(), 2]

@@ -6,7 +6,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from warpwatt.storage.witness import ABSENT, depends_on, inputs_told, loaded_code, state, witnessed
+from warpwatt.storage.inputs import ABSENT, state
+from warpwatt.storage.witness import depends_on, inputs_told, loaded_code, witnessed
 
 if TYPE_CHECKING:
     from pathlib import Path

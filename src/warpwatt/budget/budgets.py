@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,10 @@ from warpwatt.request.launch_text import LaunchText, from_table
 from warpwatt.request.options import CompilationOptions, ModelOptions
 
 _LAUNCH = keys(Group.LAUNCH)
+_INERT_FLAG = re.compile(
+    r"--?(O[0-3]|G|lineinfo|restrict|extended-lambda|expt-[\w-]+|use_fast_math|std=[\w+]+|rdc=\w+"
+    r"|(ftz|fmad|prec-div|prec-sqrt|extra-device-vectorization)(=\w+)?|maxrregcount=\d+)"
+)
 _COMPILE = keys(Group.COMPILATION)
 _MODEL = keys(Group.MODELS)
 _SHARED = ("source", "gpu", "quantile")
@@ -186,8 +191,17 @@ class _Reader:
             tuple(str(self.document.file.parent / folder) for folder in folders),
             self.text(table, "toolkit", path) or "",
             registers,
-            self.texts(table, "flags", path),
+            self._flags(table, path),
         )
+
+    def _flags(self, table: Mapping[str, Any], path: Key) -> tuple[str, ...]:
+        """Read flags of the compiler; the file may be a stranger's, so only those that run no program."""
+        flags = self.texts(table, "flags", path)
+        for flag in flags:
+            if not _INERT_FLAG.fullmatch(flag):
+                hint = "those of language, optimisation and arithmetic may, such as --use_fast_math"
+                raise self.error(f"a file may not say {flag!r}", (*path, "flags"), hint)
+        return flags
 
     def _modelling(self, table: Mapping[str, Any], path: Key) -> ModelOptions:
         clock = table.get("clock")

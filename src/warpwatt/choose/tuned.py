@@ -21,9 +21,12 @@ from warpwatt.core.ranking import not_followed
 from warpwatt.core.sizes import evaluate
 from warpwatt.frontend.configurations import compiler_of
 from warpwatt.gpus import find
+from warpwatt.request.choices import complete_gpus
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.objects import run_object
 from warpwatt.request.python_file import function, tuned_values
+from warpwatt.storage.cache import digest
+from warpwatt.storage.inputs import package_digest
 
 if TYPE_CHECKING:
     from warpwatt.choose.mixture import Experts
@@ -116,7 +119,7 @@ def tune_kernel(session: Session, launch: LaunchText, space: Sequence[Config], a
     """Search the space of a kernel: each configuration's values are macros, or constants of a function."""
     define = session.compilation.define
     session = replace(session, compiler=compiler_of(min(len(space), aim.budget)))
-    about = json.dumps([str(session.source), session.gpus, define, repr(launch), aim.objective])
+    about = _about(session, launch, aim)
 
     def predicted(config: Config) -> tuple[Estimate, str]:
         chosen = tuple(f"{name}={value}" for name, value in config.items())
@@ -124,6 +127,20 @@ def tune_kernel(session: Session, launch: LaunchText, space: Sequence[Config], a
         return _judged(asked.run(launch), aim.objective)
 
     return search(space, predicted, budget=aim.budget, journal=aim.journal, about=about)
+
+
+def _about(session: Session, what: object, aim: Aim) -> str:
+    """Return what tells a search from others in its journal, after telling the journal what all are of."""
+    facts = {
+        "WarpWatt": package_digest(native=True),
+        "the source": session.source,
+        "the options": session.compilation,
+        "the models": session.modelling,
+        "the GPU": complete_gpus(session.gpus, lambda _: None, session.modelling.power_limit),
+    }
+    if aim.journal is not None:
+        aim.journal.claim({name: digest(repr(fact).encode()) for name, fact in facts.items()})
+    return digest(repr((what, aim.objective)).encode())
 
 
 def tune_experts(session: Session, file: Path, layer: Experts, aim: Aim) -> Found:
@@ -145,7 +162,7 @@ def tune_experts(session: Session, file: Path, layer: Experts, aim: Aim) -> Foun
         sizes = {name: int(str(value)) for name, value in config.items()}
         return rough_seconds(layer, sizes, gpu)
 
-    about = json.dumps([str(file), session.gpus, repr(layer), aim.objective])
+    about = _about(session, (file, layer), aim)
     return search(space, predicted, rough=rough, budget=aim.budget, journal=aim.journal, about=about)
 
 

@@ -11,10 +11,22 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from warpwatt.choose.odds import in_order, probability_smaller
-from warpwatt.core.errors import DeviceError, InputError, ToolchainError, UnknownGpuError, WarpWattError
+from warpwatt.core.errors import (
+    DeviceError,
+    InputError,
+    OutputExistsError,
+    ToolchainError,
+    UnknownGpuError,
+    WarpWattError,
+)
 from warpwatt.core.estimate import Estimate
+from warpwatt.storage.inputs import changed
+
+if TYPE_CHECKING:
+    from warpwatt.storage.witness import Witness
 
 Config = Mapping[str, object]
 FIRST_SHARE = 0.6
@@ -67,12 +79,19 @@ class Found:
         return (self.order[0], *others)
 
 
-class Journal:
-    """Predictions by what was asked, one JSON line each; a line that was cut off is left out."""
+READ, PARTS = "read", "parts"
+"""Keys of lines that are no predictions: files that were read for them, and what else they are of."""
 
-    def __init__(self, file: Path | None) -> None:
-        self.file = file
-        self._known: dict[str, dict[str, object]] = {}
+
+class Journal:
+    """Predictions by what was asked, one JSON line each; a line that was cut off is left out.
+
+    ``heard``: what this process reads for its predictions. ``force``: throw away what is of other inputs.
+    """
+
+    def __init__(self, file: Path | None, heard: Witness | None = None, *, force: bool = False) -> None:
+        self.file, self._heard, self._force = file, heard, force
+        self._known: dict[str, dict[str, Any]] = {}
         if file is None or not file.exists():
             return
         for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -80,10 +99,32 @@ class Journal:
                 key, said = json.loads(line)
             except ValueError:
                 continue
-            self._known[key] = said
+            self._known[key] = {**said, **self._known.get(READ, {})} if key == READ else said
+
+    def claim(self, parts: Mapping[str, str]) -> None:
+        """Say what the predictions are of, by the name of each part.
+
+        Raises
+        ------
+        OutputExistsError
+            If those that are there are of something else, or a file has changed that was read for them.
+        """
+        was = self._known.get(PARTS, parts if not self._known else {})
+        different = [name for name in parts if was.get(name) != parts[name]]
+        different += changed(self._known.get(READ, {}))
+        if different and not self._force:
+            hint = "--force throws them away; with the inputs that made them the search goes on"
+            what = f"predictions of other inputs are here; changed since: {', '.join(different)}"
+            raise OutputExistsError(what, file=self.file, hint=hint)
+        if different:
+            self.end()
+            self._known = {}
+        if self.file is not None and PARTS not in self._known:
+            self._write((PARTS, parts))
+        self._known[PARTS] = dict(parts)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._known.keys() - {READ, PARTS})
 
     def get(self, key: str, config: Config) -> Trial | None:
         """Return what is known of a configuration."""
@@ -104,9 +145,13 @@ class Journal:
             draws = value.draws or (value.value,)
             said |= {"value": value.value, "unit": value.unit, "draws": [float(f"{d:.6g}") for d in draws]}
         self._known[key] = said
+        read = self._heard.news() if self._heard is not None else {}
+        self._write(*[(READ, read)] * bool(read), (key, said))
+
+    def _write(self, *lines: object) -> None:
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as out:
-                out.write(json.dumps([key, said]) + "\n")
+                out.write("".join(f"{json.dumps(line)}\n" for line in lines))
 
     def end(self) -> None:
         """Remove the file: the result is written."""

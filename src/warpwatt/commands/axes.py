@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from warpwatt.sweep.tasks import Task
 
 
+_FLAGS = click.Argument(["flags"], nargs=-1, **settable("flags"))
+
+
 class InputsThenFlags(click.Command):
     """A command that takes several inputs; what follows ``--`` goes to the compiler."""
 
@@ -33,7 +36,7 @@ class InputsThenFlags(click.Command):
         """Cut the compiler's flags off, then read the rest."""
         at = args.index("--") if "--" in args else len(args)
         left = super().parse_args(ctx, args[:at])
-        ctx.params["flags"] = tuple(args[at + 1 :])
+        _FLAGS.handle_parse_result(ctx, {"flags": tuple(args[at + 1 :])} if args[at + 1 :] else {}, [])
         return left
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:

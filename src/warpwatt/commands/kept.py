@@ -19,7 +19,8 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.core.folders import cache_directory
 from warpwatt.core.version import __version__
 from warpwatt.storage.cache import answer_cache, digest
-from warpwatt.storage.witness import loaded_code, state, witnessed
+from warpwatt.storage.inputs import state
+from warpwatt.storage.witness import loaded_code, witnessed
 
 if TYPE_CHECKING:
     from warpwatt.storage.witness import Witness

@@ -117,12 +117,15 @@ def app(ctx: click.Context) -> None:
     if verb not in SETTABLE:
         return
     from warpwatt.commands.options import FILE
-    from warpwatt.request.settings import project_settings
+    from warpwatt.request.settings import project_settings, user_settings
 
-    project = project_settings(Path.cwd())
+    project, own = project_settings(Path.cwd()), user_settings()
+    for remark in project.remarks:
+        click.echo(f"note: {remark}", err=True)
     varied = ("clock",) if verb in VARYING else ()
-    ctx.default_map = {verb: {key: v for key, v in project.values.items() if key not in varied}}
-    ctx.meta[FILE] = project.file
+    said = {key: v for key, v in {**project.values, **own.values}.items() if key not in varied}
+    ctx.default_map = {verb: said}
+    ctx.meta[FILE] = {key: own.file if key in own.values else project.file for key in said}
 
 
 def _starting(words: Sequence[str]) -> AbstractContextManager[None]:

@@ -114,7 +114,11 @@ def _say_whence(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Name what was said elsewhere than on the command line: nobody should wonder about a number."""
     source = ctx.get_parameter_source(param.name or "")
     if source in (ParameterSource.DEFAULT_MAP, ParameterSource.ENVIRONMENT):
-        where = ctx.meta[FILE] if source is ParameterSource.DEFAULT_MAP else f"the variable {param.envvar}"
+        where = (
+            ctx.meta[FILE][param.name]
+            if source is ParameterSource.DEFAULT_MAP
+            else f"the variable {param.envvar}"
+        )
         said = " ".join(map(str, value)) if isinstance(value, tuple) else value
         click.echo(f"note: {param.opts[0]} {said} from {where}", err=True)
     return value
@@ -129,7 +133,7 @@ def option(field: Field, kind: type) -> Callable[[Command], Command]:
     """Return the option of a field, whose default is that of the dataclass ``kind``."""
     default = kind.__dataclass_fields__[field.name].default  # type: ignore[attr-defined] # as above
     if field.kind is Kind.REST:
-        return click.argument(field.name, nargs=-1, metavar=field.metavar)
+        return click.argument(field.name, nargs=-1, metavar=field.metavar, **settable(field.name))
     names = [field.flag, field.name] if field.flag else [f"--{field.name.replace('_', '-')}"]
     said: dict[str, Any] = {"help": field.help, "metavar": field.metavar}
     if field.repeated:

@@ -90,6 +90,7 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepDesti
     ClusterError
         If the cluster cannot be used or was lost; what is done stays.
     """
+    from warpwatt.storage.witness import witnessed
     from warpwatt.sweep.journal import Journal
 
     if writing.output is None:
@@ -98,7 +99,10 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepDesti
         kept.sort(key=lambda row: row.number)
         _write(kept, shape, writing)
         return any(not row.error for row in kept)
-    with Journal(writing.output, swept, force=writing.force) as journal:
+    with (
+        witnessed() as heard,
+        Journal(writing.output, swept, force=writing.force, heard=heard) as journal,
+    ):
         if len(journal):
             click.echo(f"note: {len(journal)} of {len(swept)} points were done before", err=True)
         try:

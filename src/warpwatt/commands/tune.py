@@ -124,17 +124,20 @@ def tune(
     from warpwatt.choose.tuning import Journal
     from warpwatt.commands.output import Writer, write
     from warpwatt.request.session import Session
+    from warpwatt.storage.witness import witnessed
 
     output = searching.output
     if output is not None:
         Writer.check(output, force=searching.force)
-    journal = Journal(None if output is None else output.with_name(f"{output.name}.partial"))
-    aim = Aim(by, searching.budget, journal)
-    if source in EXPERTS:
-        session = Session("", gpu, compilation, modelling)
-        text = _layers(session, layer, aim)
-    else:
-        text = _kernel(Session(source, gpu, compilation, modelling), launch, searching, aim)
+    partial = None if output is None else output.with_name(f"{output.name}.partial")
+    with witnessed() as heard:
+        journal = Journal(partial, heard, force=searching.force)
+        aim = Aim(by, searching.budget, journal)
+        if source in EXPERTS:
+            session = Session("", gpu, compilation, modelling)
+            text = _layers(session, layer, aim)
+        else:
+            text = _kernel(Session(source, gpu, compilation, modelling), launch, searching, aim)
     write(text, output)
     journal.end()
 

@@ -346,7 +346,7 @@ class Pointer:
 class Program:
     """The instructions of one kernel or device function at one level.
 
-    Compared and hashed by identity, so that analyses can be cached per program.
+    Hashed by identity, so that analyses can be cached per program; :meth:`is_same` compares the contents.
     ``labels`` maps a label to the index of the instruction behind it (``len(instructions)`` at the end).
     ``functions`` holds device functions that are called and were not inlined, by name.
 
@@ -374,6 +374,14 @@ class Program:
     stack: int = 0
     registers: Mapping[str, str] = field(default_factory=dict)
     """Declared type of each register (PTX only): ``%p1`` -> ``pred``, of a range ``%r<>`` -> ``b32``."""
+
+    def is_same(self, other: Program) -> bool:
+        """Return whether a program, perhaps a copy that was kept on disk, has the same instructions."""
+        return self is other or self._content() == other._content()
+
+    def _content(self) -> tuple[object, ...]:
+        called = {name: function.instructions for name, function in self.functions.items()}
+        return self.name, self.level, self.target, self.instructions, called
 
     @property
     def unknown(self) -> int:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer
@@ -14,6 +13,7 @@ from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Kernel, Level, Program
 from warpwatt.emulate.workload import STAND_IN
+from warpwatt.storage.inputs import State, state
 
 if TYPE_CHECKING:
     from warpwatt.emulate.emulation import Load
@@ -56,7 +56,7 @@ def analyse_launch(
     wanted = [program for level in levels if (program := programs[level]) is not None]
     candidates = tuple(wanted or [kernel.program()])
     if load is None:
-        found = _analyse(candidates, launch, loop_counts, _files(launch))
+        found = _analyse(candidates, launch, loop_counts, contents_of(launch))
     else:
         found = _found_out(candidates, launch, loop_counts, load)
     program = found.program
@@ -74,11 +74,10 @@ def of_ptx_instead(found: Execution) -> Execution:
     return replace(found, assumptions=(*found.assumptions, Assumption(message, PTX_INSTEAD, PTX_SPREAD)))
 
 
-def _files(launch: Launch) -> tuple[tuple[str, int, int], ...]:
+def contents_of(launch: Launch) -> tuple[tuple[str, State], ...]:
     """Return the files that hold contents of buffers, each with what tells a changed one."""
-    paths = [a.path for a in launch.arguments.values() if isinstance(a, Buffer) and a.path]
-    found = [(path, Path(path).stat()) for path in paths if Path(path).exists()]
-    return tuple((path, status.st_mtime_ns, status.st_size) for path, status in found)
+    paths = (a.path for a in launch.arguments.values() if isinstance(a, Buffer) and a.path)
+    return tuple((path, state(path)) for path in paths)
 
 
 @lru_cache(maxsize=EXECUTIONS)
@@ -86,7 +85,7 @@ def _analyse(
     programs: tuple[Program, ...],
     launch: Launch,
     loop_counts: tuple[tuple[int, float], ...],
-    contents: tuple[tuple[str, int, int], ...],
+    contents: tuple[tuple[str, State], ...],
 ) -> Execution:
     if os.environ.get(KEEP_EXECUTIONS) == "0":
         return _found_out(programs, launch, loop_counts)

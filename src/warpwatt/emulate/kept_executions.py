@@ -8,7 +8,6 @@ buffers, and the code of the rooms that find it out. All of that is its key; not
 from __future__ import annotations
 
 import io
-import os
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.program import Instruction
-from warpwatt.core.version import __version__
 from warpwatt.storage.cache import digest as digest_of
 from warpwatt.storage.cache import execution_cache
-from warpwatt.storage.witness import depends_on, state
+from warpwatt.storage.inputs import State, package_files, package_state
+from warpwatt.storage.witness import depends_on
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,8 +38,8 @@ MOST_BYTES = 32 * 2**20
 ROOMS = ("core", "emulate", "isa", "native", "program")
 """Rooms of the package that find out what a launch does."""
 
-Contents = tuple[tuple[str, int, int], ...]
-"""Files that hold contents of buffers, each with what tells a changed one."""
+Contents = tuple[tuple[str, State], ...]
+"""Files that hold contents of buffers, each with its state."""
 
 
 def kept_or(
@@ -53,11 +52,12 @@ def kept_or(
     """Return what ``find_out`` would, from disk if it is there; else keep what it returns."""
     texts = "\n".join(_text(program) for program in programs)
     places = [(str(Path(path).resolve()), *told) for path, *told in contents]
-    facts = (_code(), texts, repr(launch), repr(loop_counts), repr(places))
+    code = package_state(*ROOMS) + np.__version__
+    facts = (code, texts, repr(launch), repr(loop_counts), repr(places))
     key = digest_of(*(fact.encode() for fact in facts))
     payload = execution_cache().get(key)
     if payload is not None:
-        depends_on(*_files(), *(path for path, _, _ in contents))
+        depends_on(*package_files(*ROOMS), *(path for path, *_ in contents))
         kept: Execution = _loaded(payload, programs)
         return kept
     begun = time.process_time()
@@ -148,25 +148,3 @@ def _instructions(programs: Iterable[Program]) -> Iterator[Instruction]:
 def _text(program: Program) -> str:
     """Return all that a program is."""
     return repr(program)
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """Return what changes with the code that finds out what launches do, its data and NumPy."""
-    states = [(file, *state(file)) for file in _files()]
-    return repr((__version__, np.__version__, states))
-
-
-@lru_cache(maxsize=1)
-def _files() -> tuple[str, ...]:
-    return tuple(sorted(_walk()))
-
-
-def _walk() -> Iterator[str]:
-    package = Path(__file__).parents[1]
-    for room in ROOMS:
-        for folder, inside, names in os.walk(package / room):
-            inside[:] = [name for name in inside if name not in ("__pycache__", "runtime")]
-            for name in names:
-                if name.endswith((".py", ".toml", ".so")):
-                    yield os.path.join(folder, name)  # noqa: PTH118 - a Path of each costs milliseconds

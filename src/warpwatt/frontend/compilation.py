@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
@@ -19,18 +18,12 @@ from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolchain import Toolkit
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
 from warpwatt.storage.cache import default_cache, digest
+from warpwatt.storage.inputs import Identity, changed, identity
 from warpwatt.storage.witness import depends_on
 
 _ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
-FORMAT = 2
+FORMAT = 3
 """Version of what is stored; raise it when the content or its meaning changes."""
-
-Dependency = tuple[str, int, int, str]
-"""Path, size, modification time in ns, digest; the digest of a system header is empty (time decides).
-
-A file that was looked for and not found has the size ``ABSENT``; an empty path never holds."""
-
-ABSENT = -1
 
 
 def compile_cuda(source: Source, choice: ToolkitChoice, options: CompileOptions) -> Compiled:
@@ -215,7 +208,9 @@ def _through_cache(
         compiled = make()
         # The toolkit's own headers are covered by its version.
         files = [f for f in compiled.dependencies if not f.startswith(f"{choice.toolkit.root}/")]
-        cache.put(key, _pack(compiled, [_state(file, choice.toolkit) for file in files]))
+        # Headers of the system change with their time alone.
+        found = {f: identity(f, contents=not toolchain.is_system(f, choice.toolkit)) for f in files}
+        cache.put(key, _pack(compiled, found))
     depends_on(*compiled.dependencies)
     return compiled
 
@@ -234,27 +229,7 @@ def _once(key: str, make: Callable[[], Compiled]) -> Compiled:
     return _ONCE[key]
 
 
-def _state(file: str, toolkit: Toolkit) -> Dependency:
-    try:
-        status = os.stat(file)  # noqa: PTH116 - hundreds of files; a Path each costs milliseconds
-    except OSError:
-        return file, ABSENT, ABSENT, ""
-    content = "" if toolchain.is_system(file, toolkit) else digest(Path(file).read_bytes())
-    return file, status.st_size, status.st_mtime_ns, content
-
-
-def _unchanged(dependency: Dependency) -> bool:
-    file, size, modified, content = dependency
-    try:
-        status = os.stat(file)  # noqa: PTH116 - as above
-        if status.st_size != size:
-            return False
-        return digest(Path(file).read_bytes()) == content if content else status.st_mtime_ns == modified
-    except OSError:
-        return size == ABSENT and bool(file)
-
-
-def _pack(compiled: Compiled, dependencies: list[Dependency]) -> bytes:
+def _pack(compiled: Compiled, dependencies: Mapping[str, Identity]) -> bytes:
     """Serialise: one line of JSON, then PTX and cubin as they are."""
     ptx = compiled.ptx.encode()
     head = {
@@ -273,8 +248,7 @@ def _unpack(payload: bytes) -> Compiled | None:
     """Read what :func:`_pack` wrote; None where a header has changed since."""
     line, _, blobs = payload.partition(b"\n")
     head: dict[str, Any] = json.loads(line)
-    dependencies = [(file, size, time, text) for file, size, time, text in head["dependencies"]]
-    if not all(map(_unchanged, dependencies)):
+    if changed(head["dependencies"]):
         return None
     return Compiled(
         target=head["target"],
@@ -283,7 +257,7 @@ def _unpack(payload: bytes) -> Compiled | None:
         cubin=blobs[head["ptx"] :],
         resources={name: Resources(**fields) for name, fields in head["resources"].items()},
         parameters={name: tuple(names) for name, names in head["parameters"].items()},
-        dependencies=tuple(file for file, *_ in dependencies),
+        dependencies=tuple(head["dependencies"]),
         warnings=tuple(head["warnings"]),
     )
 

@@ -2,6 +2,10 @@
 
 ``nvcc --keep -Xptxas -v`` costs what ``nvcc -cubin`` costs; the dependencies are read off the kept output
 of the preprocessor (``-MD`` would run it once more), and ``-ptx`` followed by ptxas costs a fifth more.
+
+nvcc writes its command lines for a shell, which expands ``$(...)`` in definitions and in names of files and
+folders. None of them is on its command line: a file of ours includes the source, and the preprocessor reads
+definitions and folders from a response file.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from warpwatt.core.errors import ToolchainError
+from warpwatt.core.errors import InputError, ToolchainError
 from warpwatt.frontend import process, toolchain
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.messages import NAMED, compile_error
@@ -39,19 +43,24 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
         raise ToolchainError("nvcc needs a host C++ compiler and there is none on PATH", hint=hint)
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as name:
         scratch = Path(name)
-        file = source.path.resolve() if source.path is not None else _write(source, scratch)
-        file = _write_instances(file, options.instantiate, scratch) if options.instantiate else file
-        command: list[str | Path] = [nvcc, "-x", "cu", *flags(source, target, options), "-ccbin", host, file]
+        text = source.path.resolve() if source.path is not None else _write(source, scratch)
+        file = _write_including(text, options.instantiate, scratch)
+        command: list[str | Path] = [nvcc, *_FLAGS, f"-arch={target}", "-ccbin", host, file]
+        command += [f"-X{tool}=--orig_src_path_name,/{file.name}" for tool in ("cudafe", "cicc")]
+        command += ["-Xcompiler", f"@{_write_response(source, options, scratch)}"]
         command += [f"-isystem={folder}" for folder in toolkit.include if toolkit.root not in folder.parents]
-        command += ["-cubin", "-o", scratch / "out.cubin", "--keep", "--keep-dir", scratch]
-        command += ["-Xptxas", "-v"]
+        command += ["-o", scratch / "out.cubin", "--keep-dir", scratch]
+        command += [] if options.max_registers is None else [f"-maxrregcount={options.max_registers}"]
+        check_words(map(str, command))
+        command += options.flags
         outcome = process.run(command, timeout=options.timeout, memory=options.memory)
-        messages = outcome.messages.replace(str(file), source.name)
+        messages = re.sub(rf".* from {re.escape(str(file))}:1[:,]\n", "", outcome.messages)
+        messages = messages.replace(str(text), source.name).replace(str(file), source.name)
         if outcome.status:
             raise compile_error(messages, "nvcc", target, file=source.name, folder=source.folder.resolve())
         ptx = "".join(path.read_text() for path in sorted(scratch.glob("*.ptx")))
         preprocessed = b"".join(path.read_bytes() for path in scratch.glob("*.cpp1.ii"))
-        dependencies = read_dependencies(preprocessed, file)
+        dependencies = read_dependencies(preprocessed, text, file)
         return Compiled(
             target=target,
             toolkit=toolkit.version,
@@ -63,30 +72,42 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
         )
 
 
-def flags(source: Source, target: str, options: CompileOptions) -> list[str]:
-    """Return nvcc's flags for these options."""
-    result = [f"-arch={target}", "-lineinfo", "-allow-unsupported-compiler"]
-    result += [f"-D{define}" for define in options.defines]
-    result += [f"-I{Path(folder).resolve()}" for folder in options.include]
-    result += [] if source.path is not None else [f"-I{source.folder}"]
-    result += [] if options.max_registers is None else [f"-maxrregcount={options.max_registers}"]
-    return [*result, *options.flags]
+_FLAGS = ("-x", "cu", "-cubin", "-lineinfo", "-allow-unsupported-compiler", "--keep", "-Xptxas", "-v")
+_SHELL = re.compile(r'[$`"\\\n]')
+"""What a shell does not leave as it is between quotation marks."""
 
 
-def read_dependencies(preprocessed: bytes, source: Path) -> tuple[str, ...]:
-    r"""Return the files named by a preprocessor's line markers, the source itself left out.
+def check_words(command: Iterable[str]) -> None:
+    """Raise ``InputError`` for a word that nvcc's shell would change: a folder of this machine."""
+    for word in command:
+        if _SHELL.search(word):
+            raise InputError(f"nvcc gives this to a shell: {word!r}", hint="rename the folder")
+
+
+def _write_response(source: Source, options: CompileOptions, scratch: Path) -> Path:
+    """Write the preprocessor's definitions and folders to a file that it reads itself."""
+    words = [f"-D{define}" for define in options.defines]
+    words += [f"-I{Path(folder).resolve()}" for folder in options.include]
+    words += [] if source.path is not None else [f"-I{source.folder.resolve()}"]
+    file = scratch / "preprocessor"
+    quoted = (re.sub(r'(["\\])', r"\\\1", word) for word in words)
+    file.write_text("".join(f'"{word}"\n' for word in quoted), errors="surrogateescape")
+    return file
+
+
+def read_dependencies(preprocessed: bytes, *sources: Path) -> tuple[str, ...]:
+    r"""Return the files named by a preprocessor's line markers, the sources themselves left out.
 
     >>> read_dependencies(b'# 1 "a.cu"\n# 1 "<built-in>"\n# 1 "my own.h" 1 3\nint x;\n', Path("a.cu"))
     ('my own.h',)
     """
     names = dict.fromkeys(_LINE_MARKER.findall(preprocessed))
-    files = [name.decode("utf-8", "surrogateescape") for name in names if not name.startswith(b"<")]
-    own = str(source)
-    if own not in files:
+    found = (name.decode("utf-8", "surrogateescape") for name in names if not name.startswith(b"<"))
+    files = [re.sub(r'\\(["\\])', r"\1", file) for file in found]
+    own = {str(source) for source in sources}
+    if not own.issubset(files):
         return ("",)  # markers are switched off: a dependency that never holds, so nothing is reused
-    return tuple(
-        re.sub(r'\\(["\\])', r"\1", file) for file in files if file not in (own, "") and file[-1] != "/"
-    )
+    return tuple(file for file in files if file and file not in own and file[-1] != "/")
 
 
 _LINE_MARKER = re.compile(rb'^# \d+ "((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
@@ -103,11 +124,18 @@ def source_parameters(
     return names
 
 
-def _write_instances(source: Path, instances: Iterable[str], scratch: Path) -> Path:
-    """Write a source that includes the user's and names template instances, which makes nvcc compile them."""
-    file = scratch / f"instances{DEFAULT_SUFFIX}"
+def _write_including(source: Path, instances: Iterable[str], scratch: Path) -> Path:
+    """Write a source that includes the user's and names template instances, which makes nvcc compile them.
+
+    Its name is like the user's and its path, which names in anonymous namespaces follow from, is not told.
+    """
+    if re.search(r'["\n]', str(source)):
+        raise InputError("a name with a quotation mark or a line break", file=source, hint="rename it")
+    name = re.sub(r"[^\w.-]", "_", source.stem, flags=re.ASCII) + DEFAULT_SUFFIX
+    file = scratch / (f"of_{name}" if source.parent == scratch else name)
     names = [f"auto *const instance_{i} = &{name};\n" for i, name in enumerate(instances)]
-    file.write_text(f'#include "{source}"\n#line 1 "{NAMED}"\nnamespace {{\n{"".join(names)}}}\n')
+    named = f'#line 1 "{NAMED}"\nnamespace {{\n{"".join(names)}}}\n' if names else ""
+    file.write_text(f'#include "{source}"\n{named}', errors="surrogateescape")
     return file
 
 

@@ -67,7 +67,8 @@ def _pip_install(requirements: list[str], folder: Path) -> None:
     """Install with pip, or uv where this environment has no pip; both see the user's own configuration."""
     uv = shutil.which("uv")
     if importlib.util.find_spec("pip") is not None:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = "-P -m pip install --quiet --disable-pip-version-check --only-binary=:all:"
+        command = [sys.executable, *pip.split()]
     elif uv:
         command = [uv, "pip", "install", "--quiet", "--python", sys.executable]
     else:

@@ -86,13 +86,13 @@ def user_directories() -> tuple[Path, ...]:
 
 @lru_cache(maxsize=256)
 def read(path: Path, user: bool, modified: int) -> DataFile:  # noqa: ARG001 - the time is part of the key
-    """Return the file at ``path``, parsed once per time of modification (nanoseconds)."""
+    """Return the file at ``path``, parsed once per time of change (nanoseconds), which nobody can set."""
     return DataFile(path, user=user)
 
 
 def open_entry(entry: Entry) -> DataFile:
     """Return the parsed file of a board; a user's file is read again once it has changed."""
-    return read(entry.path, entry.user, entry.path.stat().st_mtime_ns if entry.user else 0)
+    return read(entry.path, entry.user, entry.path.stat().st_ctime_ns if entry.user else 0)
 
 
 def user_files() -> tuple[Path, ...]:

@@ -115,6 +115,10 @@ class Latencies(Mapping[str, float]):
     def __init__(self, version: str) -> None:
         self.version = version
 
+    def __repr__(self) -> str:
+        """Return the same in every process: what is kept on disk is found by it."""
+        return f"Latencies({self.version!r})"
+
     @cached_property
     def _found(self) -> dict[str, tuple[float, LatencyTable]]:
         found: dict[str, tuple[float, LatencyTable]] = {}

@@ -91,7 +91,7 @@ class _Tree:
             raise InputError(f"no commit {revision!r} in {root}", hint="see `git log --oneline`") from None
         commit = told.decode().strip()
         listed = _git(root, "ls-tree", "-r", "--name-only", "-z", commit)
-        return cls(root, commit, revision, frozenset(listed.decode("utf-8", "replace").split("\0")))
+        return cls(root, commit, revision, frozenset(_inside(listed)))
 
     def checkout(self, file: Path, include: tuple[str, ...]) -> Checkout:
         """Write a file and what it includes, and return them."""
@@ -151,6 +151,13 @@ class _Tree:
             scratch = target.with_name(f"{target.name}.writing")
             scratch.write_bytes(_git(self.root, "cat-file", "blob", f"{self.commit}:{name}"))
             scratch.replace(target)
+
+
+def _inside(listed: bytes) -> Iterator[str]:
+    """Yield the names of a list that stay inside the folder that they are written to."""
+    for name in listed.decode("utf-8", "replace").split("\0"):
+        if not name.startswith("/") and ".." not in name.split("/"):
+            yield name
 
 
 def _folder(file: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
+from warpwatt.frontend.cuda import check_words
 from warpwatt.frontend.messages import (
     OLDEST_SPECIFIC,
     asked_flag,
@@ -108,6 +109,7 @@ def compile_program(
     if not source.is_file():
         raise InputError("no such file", file=source)
     program = folder / source.stem
+    check_words([str(source.resolve()), str(program)])
     own, specific = list[str](), list[str]()
     if not any(flag.startswith(_ARCH_FLAGS) for flag in flags):
         numbers = dict.fromkeys(map(target_number, targets))

@@ -3,7 +3,7 @@
 Nobody has to say what he reads, and a file that is read tomorrow is heard of as well. What compilers read
 their callers tell (:func:`depends_on`); of any other process nobody knows.
 """
-# ruff: noqa: PTH100, PTH109, PTH110, PTH113, PTH116, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH110, PTH113, PTH118, PTH120, PTH123
 # Hundreds of files are heard of, and a Path each costs milliseconds.
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-State = tuple[int, int, int]
-"""Size, and the nanoseconds in which contents and entry were changed; (-1, 0, 0): there is none."""
-ABSENT: State = (-1, 0, 0)
+from warpwatt.core.folders import cache_directory, user_folder
+from warpwatt.storage.inputs import ABSENT, PACKAGE, Identity, State, identity, state
+
 _WRITING = os.O_WRONLY | os.O_RDWR
 _NO_FILES = ("/proc/", "/dev/", "/sys/")
 _PYTHON = os.path.dirname(os.__file__)  # its version says it all
@@ -36,6 +36,7 @@ class Witness:
         self._here = os.getcwd()
         self.read: dict[str, State] = {}
         self.written: dict[str, None] = {}
+        self._told: set[str] = set()
         self.blind = False
         """Whether something was done whose inputs nobody knows."""
 
@@ -49,6 +50,18 @@ class Witness:
         scratch = self._scratch()
         gone = {p for p, was in self.read.items() if p.startswith(scratch) and was != ABSENT}
         return {p: was for p, was in self.read.items() if p not in gone or os.path.exists(p)}
+
+    def news(self) -> dict[str, Identity]:
+        """Return the identities of files read since this was asked last, without the program's own.
+
+        A file that has changed since it was read has an identity that nothing has.
+        """
+        new = {path: was for path, was in self.inputs().items() if path not in self._told}
+        self._told |= new.keys()
+        own = (str(PACKAGE), sys.prefix, sys.base_prefix, str(cache_directory()), str(user_folder("state")))
+        files = [path for path in new if not path.startswith(own) and not os.path.isdir(path)]  # noqa: PTH112
+        found = {path: identity(path) for path in files}
+        return {path: now if now[:3] == new[path] else (-2, 0, 0, "") for path, now in found.items()}
 
     def outputs(self) -> dict[str, bytes] | None:
         """Return the files it left, None where it left what is not known."""
@@ -156,19 +169,6 @@ def loaded_code() -> Iterator[str]:
             continue
         if "site-packages" in file or not file.startswith(_PYTHON):
             yield file
-
-
-def state(path: str) -> State:
-    """Return what tells whether a file or folder is still the same.
-
-    >>> state("/no/such/file")
-    (-1, 0, 0)
-    """
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return ABSENT
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 @cache

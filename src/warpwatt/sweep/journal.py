@@ -1,8 +1,9 @@
 """Finished rows of a sweep on disk, so that a sweep that was killed goes on where it was.
 
 Beside the result ``FILE`` lies ``FILE.partial`` while the sweep runs: a line that says which sweep it is,
-then one JSON line per row. Workers append their rows themselves, each by one write, so that what is finished
-outlives whoever asked for it; who is killed leaves at most one broken line, which is skipped.
+then one JSON line per row, and before it one of the files that were read for it, if they are new. Workers
+append their rows themselves, each by one write, so that what is finished outlives whoever asked for it. A
+kill leaves at most one broken line, which is skipped.
 Rows stay on disk: a sweep may have more of them than memory holds.
 """
 
@@ -10,23 +11,26 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, overload
 
-from warpwatt.core.errors import InputError, OutputExistsError
-from warpwatt.core.version import __version__
+from warpwatt.core.errors import InputError, OutputExistsError, ToolchainError
+from warpwatt.frontend import toolchain
 from warpwatt.storage.cache import digest
+from warpwatt.storage.inputs import changed, package_digest, state
 from warpwatt.sweep.rows import Row
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from warpwatt.frontend.compiled import Source
+    from warpwatt.storage.witness import Witness
     from warpwatt.sweep.sweep import Sweep
+    from warpwatt.sweep.tasks import Task
 
-FORMAT = 2
+FORMAT = 3
 """Version of the lines; raise it when the fields of a row change their meaning."""
 
 
@@ -40,27 +44,39 @@ def partial(result: Path) -> Path:
     return result.with_name(f"{result.name}.partial")
 
 
-def fingerprint(sweep: Sweep) -> str:
-    """Return what tells this sweep from every other one: source, points, options, version of WarpWatt.
+def fingerprint(sweep: Sweep) -> dict[str, str]:
+    """Return what tells this sweep from every other one, by the name of each part.
 
-    Headers that the source includes are not part of it.
+    Files that are read while it runs (headers, contents of buffers) are told by the rows.
     """
-    facts = {
-        "version": [__version__, FORMAT],
-        "tasks": [[_source(task.source), asdict(task.launch), task.application] for task in sweep.tasks],
-        "files": sorted({(name, _source(file)) for task in sweep.tasks for name, file in task.files}),
-        "configurations": [asdict(configuration) for configuration in sweep.configurations],
-        "gpus": [[gpu.name, gpu.power_limit, repr(gpu.calibration)] for gpu in sweep.gpus],
-        "clocks": sweep.clocks,
-        "options": {**asdict(sweep.options), "levels": sorted(map(str, sweep.options.levels))},
-        "choice": asdict(sweep.choice),
-        "measured": repr(sweep.measured),
+    host = toolchain.host_compiler()
+    facts: dict[str, object] = {
+        "WarpWatt": [package_digest(native=True), FORMAT],
+        "the compilers": [_toolkit(), str(host), *(state(str(host)) if host else ())],
+        "the launches": [[task.source.name, asdict(task.launch), task.application] for task in sweep.tasks],
+        "the configurations": [asdict(configuration) for configuration in sweep.configurations],
+        "the clocks": sweep.clocks,
+        "the options": {**asdict(sweep.options), "levels": sorted(map(str, sweep.options.levels))},
+        "the models": asdict(sweep.choice),
+        "the measurements": repr(sweep.measured),
+        "the GPUs": [gpu.name for gpu in sweep.gpus],
+        **{f"the GPU {gpu.name}": repr(gpu) for gpu in sweep.gpus},
+        **{source.name: digest(source.data) for task in sweep.tasks for source in _sources(task)},
     }
-    return digest(json.dumps(facts, sort_keys=True, default=str).encode())
+    texts = {name: json.dumps(fact, sort_keys=True, default=str) for name, fact in facts.items()}
+    return {name: digest(text.encode()) for name, text in texts.items()}
 
 
-def _source(source: Source) -> str:
-    return f"{source.name} {digest(source.data)}"
+def _sources(task: Task) -> Iterator[Source]:
+    yield task.source
+    yield from (replace(source, name=name) for name, source in task.files)
+
+
+def _toolkit() -> str:
+    try:
+        return toolchain.installed().version
+    except ToolchainError:
+        return ""  # PTX and binaries need none
 
 
 class Numbers(Container[int]):
@@ -86,20 +102,26 @@ class Journal(Sequence[Row]):
     sweep
         Whose rows these are.
     force
-        Whether rows of another sweep may be thrown away.
+        Whether rows of another sweep, or of inputs that have changed, may be thrown away.
+    heard
+        What this process reads for its rows.
 
     Raises
     ------
     OutputExistsError
-        If rows of another sweep are there and ``force`` was not given.
+        If rows of another sweep, or of other inputs, are there and ``force`` was not given.
     InputError
         If another process is writing it.
     """
 
-    def __init__(self, result: Path, sweep: Sweep, *, force: bool = False) -> None:
+    def __init__(
+        self, result: Path, sweep: Sweep, *, force: bool = False, heard: Witness | None = None
+    ) -> None:
         self.path = partial(result)
         self._places = array("q", bytes(8 * sweep.numbers))  # by number; 0: not done
         self._done = self._end = 0
+        self._inputs: dict[str, list[int | str]] = {}
+        self._heard = heard
         self._file: BinaryIO = self.path.open("a+b")
         try:
             self._lock()
@@ -143,7 +165,7 @@ class Journal(Sequence[Row]):
         self._catch_up()
         new = {row.number: row for row in rows if row.number not in self.done}
         if new:
-            self._file.write(b"".join(_line(row.to_json()) for row in new.values()))
+            self._file.write(_lines(new.values(), self._heard))
             self._file.flush()
             self._catch_up()
         return self._done - before
@@ -170,21 +192,28 @@ class Journal(Sequence[Row]):
         assert row is not None
         return row
 
-    def _read(self, wanted: str, *, force: bool) -> None:
+    def _read(self, wanted: Mapping[str, str], *, force: bool) -> None:
         """Take over the rows that are there and cut off what is broken, or begin anew."""
         self._file.seek(0)
         first = self._file.readline()
         if not first.endswith(b"\n"):
             first = b""  # killed while writing the first line
-        if first and not _same(first, wanted) and not force:
-            hint = "--force throws them away; with the command that made them the sweep goes on"
-            raise OutputExistsError("rows of another, unfinished sweep are here", file=self.path, hint=hint)
-        if not _same(first, wanted):
+        self._end = len(first)
+        self._catch_up()
+        different = _different(first, wanted) + changed(self._inputs)
+        if first and different and not force:
+            hint = (
+                "--force throws them away; with the command and the inputs that made them the sweep goes on"
+            )
+            what = f"rows of another, unfinished sweep are here; changed since: {', '.join(different)}"
+            raise OutputExistsError(what, file=self.path, hint=hint)
+        if different or not first:
+            self._places = array("q", bytes(8 * len(self._places)))
+            self._done, self._inputs = 0, {}
             self._file.truncate(0)
             self._file.write(first := _line({"sweep": wanted}))
             self._file.flush()
-        self._end = len(first)
-        self._catch_up()
+            self._end = len(first)
         self._file.truncate(self._end)
 
     def _catch_up(self) -> None:
@@ -197,11 +226,13 @@ class Journal(Sequence[Row]):
             if row is not None and 0 <= row.number < len(self._places):
                 self._done += self._places[row.number] == 0
                 self._places[row.number] = self._end
+            elif row is None:
+                self._inputs = {**_read_inputs(line), **self._inputs}
             self._end += len(line)
 
 
-def append(path: Path, row: Row) -> None:
-    """Append a finished row to a journal that another process has open.
+def append(path: Path, row: Row, heard: Witness | None = None) -> None:
+    """Append a finished row, and what was read for it, to a journal that another process has open.
 
     Raises
     ------
@@ -209,15 +240,34 @@ def append(path: Path, row: Row) -> None:
         If it cannot be written.
     """
     with path.open("ab", buffering=0) as file:
-        file.write(_line(row.to_json()))
+        file.write(_lines([row], heard))
+
+
+def _lines(rows: Iterable[Row], heard: Witness | None) -> bytes:
+    """Return lines of rows, behind a line of the files that were read for them."""
+    inputs = heard.news() if heard is not None else {}
+    return b"".join([_line({"read": inputs})] * bool(inputs) + [_line(row.to_json()) for row in rows])
 
 
 def _line(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
-def _same(line: bytes, wanted: str) -> bool:
-    return line == _line({"sweep": wanted})
+def _different(line: bytes, wanted: Mapping[str, str]) -> list[str]:
+    """Return the names of the parts in which the sweep of a first line is another one."""
+    try:
+        was = dict(json.loads(line)["sweep"])
+    except (ValueError, TypeError, KeyError):
+        return ["the file"]
+    return [name for name in {**wanted, **was} if wanted.get(name) != was.get(name)]
+
+
+def _read_inputs(line: bytes) -> dict[str, list[int | str]]:
+    """Return the files of a line that says what was read; none of any other line."""
+    try:
+        return dict(json.loads(line)["read"])
+    except (ValueError, TypeError, KeyError):
+        return {}
 
 
 def _row(line: bytes) -> Row | None:

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.storage.witness import witnessed
 from warpwatt.sweep.journal import append
 from warpwatt.sweep.units import given_up, units, with_draws, without, work
 from warpwatt.workers.process import (
@@ -182,12 +183,12 @@ class _Worker:
 def _work_for(connection: Connection[Any, Any], sweep: Sweep, journal: Path | None) -> None:
     """Do one unit after the other, as long as there is somebody to send rows to."""
     begin_work()
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, OSError), witnessed() as heard:
         while True:
             for row in work(sweep, connection.recv()):
                 if journal is not None:
                     with suppress(OSError):  # who gets the row cannot write it either, and says so
-                        append(journal, row)
+                        append(journal, row, heard)
                 connection.send(row)
             connection.send(None)
 

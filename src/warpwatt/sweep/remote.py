@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import pickle
 from functools import lru_cache
-from hashlib import blake2b
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
-from warpwatt.core.version import __version__
 from warpwatt.frontend.toolchain import installed
+from warpwatt.storage.inputs import package_digest
 from warpwatt.sweep.rows import Row
 from warpwatt.sweep.units import work
 
@@ -37,16 +35,9 @@ class OtherVersionError(ClusterError):
     """A worker has another WarpWatt than the one that asks (exit code 3)."""
 
 
-@lru_cache(maxsize=1)
 def identity() -> str:
     """Return which WarpWatt this process has: version, a digest of its files, its compiler."""
-    root = Path(__file__).parents[1]
-    state = blake2b(digest_size=6)
-    files = (file for kind in ("*.py", "*.toml") for file in root.rglob(kind))
-    for file in sorted(files):
-        state.update(f"{file.relative_to(root).as_posix()}\0".encode())
-        state.update(file.read_bytes())
-    return f"WarpWatt {__version__} ({state.hexdigest()}), CUDA {installed().version}"
+    return f"WarpWatt {package_digest()}, CUDA {installed().version}"
 
 
 def packed(sweep: Sweep) -> Packed:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.workers.family import kill_descendants, kill_family
@@ -20,6 +21,7 @@ from warpwatt.workers.family import kill_descendants, kill_family
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import BaseContext
+    from multiprocessing.process import BaseProcess
 
 
 _NEEDED = (
@@ -52,9 +54,39 @@ def only_needed_environment() -> Iterator[None]:
     os.environ.clear()
     os.environ.update(kept)
     try:
-        yield
+        with _safe_path():
+            yield
     finally:
         os.environ.update(whole)
+
+
+_STARTING = threading.RLock()
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Start processes that load no modules from the folder that the user is in."""
+    with _STARTING:
+        before = os.environ.get("PYTHONSAFEPATH")
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            yield
+        finally:
+            del os.environ["PYTHONSAFEPATH"]
+            os.environ.update({} if before is None else {"PYTHONSAFEPATH": before})
+
+
+class _Process(SpawnProcess):
+    """A fresh interpreter."""
+
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Any:  # noqa: N802 - the library's name
+        with _safe_path():
+            return SpawnProcess._Popen(process_obj)
+
+
+class _Context(SpawnContext):
+    Process = _Process
 
 
 def spawning_executor(
@@ -66,7 +98,7 @@ def spawning_executor(
     of this process may hold.
     """
     begin = partial(_begin, initialise, *arguments)
-    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"), initializer=begin)
+    return ProcessPoolExecutor(processes, mp_context=_Context(), initializer=begin)
 
 
 @contextmanager
@@ -181,7 +213,8 @@ class ChildProcess:
         """Start it, unless it has been ended; from whichever thread."""
         with self._lock:
             if not self._ended:
-                self._process.start()
+                with _safe_path():
+                    self._process.start()
             self._theirs.close()
 
     def kill(self) -> None:

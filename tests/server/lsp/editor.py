@@ -54,7 +54,7 @@ class Editor:
         self,
         capabilities: types.ClientCapabilities | None = None,
         settings: dict[str, Any] | None = None,
-        flags: tuple[str, ...] = (),
+        flags: tuple[str, ...] = ("--trust", "/"),
         tap: Callable[[LanguageClient], object] | None = None,
     ) -> None:
         self._flags = flags

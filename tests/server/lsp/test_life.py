@@ -355,3 +355,26 @@ def test_a_server_ends_when_its_editor_has_gone_and_listens_on_loopback():
 def listening(pid: int) -> set[str]:
     """Return the addresses a process listens on."""
     return {c.laddr.ip for c in psutil.Process(pid).net_connections() if c.status == psutil.CONN_LISTEN}
+
+
+def test_nothing_is_compiled_in_a_folder_before_it_is_trusted(tmp_path, monkeypatch):
+    """The source is wrong, which only a compiler says; the client's settings cannot trust a folder."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("WARPWATT_LSP_WARM", "0")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    (folder / "warpwatt.toml").write_text("clock = 1410\n")
+    editor = Editor(settings={"trusted": ["/"], "advice": False}, flags=())
+    uri = (folder / "k.cu").as_uri()
+    editor.open(uri, "// warpwatt: --grid 1 --block 32\n__global__ void k() { nothing; }\n")
+    (found,) = editor.diagnostics(uri)
+    assert found.code == "trust"
+    assert found.severity == types.DiagnosticSeverity.Information
+    assert "config.toml" in found.message
+    assert editor.command("warpwatt.showReport", uri) is None
+    own = tmp_path / "config" / "warpwatt" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"trusted = ['{folder}']\n")
+    editor.save(uri)
+    editor.wait(lambda: [d.code for d in editor.diagnosed[uri][-1].diagnostics] == ["compile"])
+    assert editor.quit() == 0

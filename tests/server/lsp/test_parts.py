@@ -16,7 +16,8 @@ from pygls.workspace import PositionCodec
 
 from warpwatt.server.lsp.facts import Facts, LineFact, Query, Related, Remark
 from warpwatt.server.lsp.moved import entry_codes, line_map, moved
-from warpwatt.server.lsp.settings import KEYS, settings_for
+from warpwatt.server.lsp.settings import KEYS, Settings
+from warpwatt.server.lsp.settings import settings_for as settings_of_files
 from warpwatt.server.lsp.source import annotated_launches, ignored, kernels, without_comments
 from warpwatt.server.lsp.text import PlainDocument, Text, still
 
@@ -111,6 +112,11 @@ def test_the_extension_offers_every_setting_and_is_javascript():
     bundled = said["scripts"]["vscode:prepublish"].split()
     assert Path(bundled[-1].removeprefix("--outfile=")) == Path(said["main"])
     subprocess.run([node, "--check", folder / bundled[1]], check=True)
+
+
+def settings_for(document: Path, editor: dict[str, object]) -> Settings:
+    """Return the settings of a document in a folder that is trusted."""
+    return settings_of_files(document, editor, ("/",))
 
 
 def test_settings_are_laid_over_one_another(tmp_path):

@@ -130,7 +130,7 @@ def _heats(listing: Listing, prediction: Prediction) -> dict[str, dict[int, floa
     """Return kind of heat to row to share, of all the rows that have some."""
     if listing.program is None:
         return _line_heats(listing.rows)
-    if listing.program is prediction.case.workload.execution.program:
+    if listing.program.is_same(prediction.case.workload.execution.program):
         return _instruction_heats(listing.rows, prediction)
     return {}
 

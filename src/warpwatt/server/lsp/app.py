@@ -59,8 +59,9 @@ class Server(LanguageServer):
 
     protocol: Protocol
 
-    def __init__(self) -> None:
+    def __init__(self, trust: tuple[str, ...] = ()) -> None:
         super().__init__("warpwatt", __version__, protocol_cls=Protocol)
+        self.trust = trust
         self.documents: dict[str, Document] = {}
         self.editor: Mapping[str, Any] = {}
         self.analyses = Scheduler()
@@ -130,8 +131,8 @@ class Server(LanguageServer):
     def analyse(self, document: Document) -> None:
         """Ask for an answer to a document's text; what was asked before for it is dropped."""
         self._quiet(document)
-        document.settings = settings_for(document.path, self.editor)
-        if len(document.text.text) > MAX_CHARACTERS:
+        document.settings = settings_for(document.path, self.editor, self.trust)
+        if len(document.text.text) > MAX_CHARACTERS or not document.settings.trusted:
             document.answer, document.answered = Answer(), document.text.text
             self._settle(document)
             return
@@ -256,6 +257,8 @@ class Server(LanguageServer):
         return page.file
 
     async def _page(self, document: Document, kernel: str) -> Page:
+        if not document.settings.trusted:
+            return Page(0, problem="this folder is not trusted")
         every = document.launches()
         chosen = tuple(words for words in every if not kernel or bare(words.kernel) in ("", kernel))
         if self._folder is None:

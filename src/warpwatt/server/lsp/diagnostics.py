@@ -37,6 +37,7 @@ EXPLANATIONS = {
     "settings": "A setting cannot be used.",
     "gpu": "A GPU cannot be predicted for.",
     "setup": "Something that predictions need is missing.",
+    "trust": "A folder that nobody has trusted is not compiled in.",
     "too-large": "The text is larger than what is analysed.",
     "internal": "A bug of WarpWatt.",
 }

@@ -12,9 +12,9 @@ from warpwatt.server.lsp.lenses import INSERT_LAUNCH, SHOW_REPORT, hints, lenses
 from warpwatt.server.lsp.settings import NAME
 
 
-def make_server() -> Server:
-    """Return a server with every feature registered."""
-    server = Server()
+def make_server(trust: tuple[str, ...] = ()) -> Server:
+    """Return a server with every feature registered, which compiles in these folders."""
+    server = Server(trust)
     for register in (_life, _documents, _settings, _questions, _commands):
         register(server)
     return server

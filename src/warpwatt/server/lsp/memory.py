@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cattrs.preconf.json import make_converter
 
 from warpwatt.core.folders import cache_directory
 from warpwatt.core.gpu import Gpu
-from warpwatt.core.version import __version__
+from warpwatt.emulate.analysis import contents_of
 from warpwatt.server.lsp.facts import Facts
 from warpwatt.server.lsp.moved import line_map, moved
 from warpwatt.storage.cache import Cache, default_cache, digest
+from warpwatt.storage.inputs import identity, package_state
 
 if TYPE_CHECKING:
     from warpwatt.request.launch_text import Request
@@ -45,11 +44,12 @@ def key_of(module: Module, name: str, request: Request, gpu: Gpu, query: Query) 
     own = module.own
     fixed = code.places if request.loop_counts or not any(file == own for file, _ in code.places) else ()
     facts = [
-        fingerprint(),
+        package_state(),
         code.text,
         [module.target, compiled.target, compiled.toolkit, compiled.warnings],
         repr(compiled.resources.get(name)),
         repr(request.launch),
+        [contents_of(request.launch), [(name, identity(name.rpartition("=")[2])) for name in query.model]],
         repr(request.loop_counts),
         repr(gpu),
         [
@@ -86,15 +86,3 @@ def remember(key: Key, facts: Facts) -> None:
 def _cache() -> Cache:
     """Return the folder of facts; off where the user switched the cache of compilations off."""
     return Cache(cache_directory() / "facts", min(_LIMIT, default_cache().limit))
-
-
-@cache
-def fingerprint() -> str:
-    """Return what changes with the program and its data: its version, and its files' sizes and times."""
-    root = Path(__file__).parents[2]
-    states = []
-    for path in sorted(root.rglob("*")):
-        if path.suffix in (".py", ".toml", ".csv", ".json", ".npz"):
-            status = path.stat()
-            states.append([str(path.relative_to(root)), status.st_size, status.st_mtime_ns])
-    return digest(json.dumps([__version__, states]).encode())

@@ -5,7 +5,7 @@
     gpu = ["h200", "a100"]          # also "all"; default h200
     define = ["TILE=16"]
     include = ["include"]           # relative to this file
-    clock = "1410,1215"             # MHz; also: flags, toolkit, maxrregcount, model, level, power_limit
+    clock = "1410,1215"             # MHz; also: toolkit, maxrregcount, model, level, power_limit
     beside = ["time=volkov"]        # other models whose answers a hover shows too
 
     [[launch]]                      # for documents whose comments say no launch of this kernel
@@ -19,14 +19,15 @@
     path = "tests/*.cu"
     define = ["TILE=8"]
 
-The editor sends the keys of the first part under ``warpwatt``; what it sets wins over the file, and the file
-over ``[tool.warpwatt]`` of ``pyproject.toml``, which the command line reads too.
+The editor sends the keys of the first part and ``flags`` under ``warpwatt``; what it sets wins over the
+user's own file (:mod:`~warpwatt.request.settings`), that file over ``warpwatt.toml``, and this over
+``[tool.warpwatt]`` of ``pyproject.toml``. Nothing is compiled in a folder that the user has not trusted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -35,23 +36,33 @@ from typing import Any
 from warpwatt.core.errors import InputError
 from warpwatt.core.toml import read_toml
 from warpwatt.request.launch_text import from_table
-from warpwatt.request.settings import SETTABLE, check_keys, project_settings, read_values, texts
+from warpwatt.request.settings import (
+    SETTABLE,
+    check_keys,
+    only_inert,
+    project_settings,
+    read_values,
+    texts,
+    user_file,
+    user_settings,
+)
 from warpwatt.server.lsp.facts import PlacedLaunch, Problem, Query
 
 NAME = "warpwatt.toml"
 KEYS = ("gpu", *SETTABLE, "advice", "beside")
-"""Keys that both the file and the editor may set."""
+"""Keys that the editor may set; of them the file has no ``flags``."""
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for one document; ``problems`` lie in ``file``."""
+    """What holds for one document; ``problems`` lie in ``file``. ``trusted``: whether it is compiled."""
 
     query: Query = field(default_factory=Query)
     launches: tuple[PlacedLaunch, ...] = ()
     file: Path | None = None
     problems: tuple[Problem, ...] = ()
+    trusted: bool = False
 
 
 def find_file(document: Path) -> Path | None:
@@ -66,8 +77,10 @@ def find_file(document: Path) -> Path | None:
     return None
 
 
-def settings_for(document: Path | None, editor: Mapping[str, Any]) -> Settings:
+def settings_for(document: Path | None, editor: Mapping[str, Any], trust: Iterable[str] = ()) -> Settings:
     """Return the settings of a document; what is wrong with its file is among them, never raised.
+
+    ``trust`` are folders that are trusted beside those of the user's own file.
 
     A file that cannot be used as a whole leaves the editor's settings and the defaults.
     """
@@ -75,11 +88,23 @@ def settings_for(document: Path | None, editor: Mapping[str, Any]) -> Settings:
     try:
         options = {key: value for key, value in editor.items() if key in KEYS and value not in (None, "", [])}
         base = document.parent if document is not None else Path.cwd()
-        query = _query(options, found.query, base, "the editor's settings")
+        own = dict(user_settings().values)
+        found = _trusting(found, document, (*trust, *own.pop("trusted", ())))
+        query = _query(options, replace(found.query, **own), base, "the editor's settings")
     except InputError as error:
         problem = Problem("settings", f"{error.message} (editor settings)", hint=error.hint, severity="error")
         return replace(found, problems=(*found.problems, problem))
     return replace(found, query=query)
+
+
+def _trusting(found: Settings, document: Path | None, folders: Iterable[str]) -> Settings:
+    """Return the settings, with a remark where the document lies in no trusted folder."""
+    if document is None or any(document.resolve().is_relative_to(folder) for folder in folders):
+        return replace(found, trusted=True)
+    text = "not compiled: this folder is not trusted"
+    hint = f'add it to trusted = ["FOLDER"] in {user_file()}, or start `warpwatt lsp --trust FOLDER`'
+    problem = Problem("trust", text, 1, hint=hint, severity="information")
+    return replace(found, problems=(*found.problems, problem))
 
 
 def _of_files(document: Path) -> Settings:
@@ -88,6 +113,7 @@ def _of_files(document: Path) -> Settings:
     try:
         project = project_settings(document.parent)
         query, file = replace(query, **project.values), project.file
+        problems += [_remark(remark, file or document) for remark in project.remarks]
     except InputError as error:
         file = Path(error.file or document)
         problems.append(_problem(error, file))
@@ -101,10 +127,12 @@ def _of_files(document: Path) -> Settings:
 
 
 def _read(file: Path, document: Path, base: Query) -> Settings:
-    table = read_toml(file)
+    table, remarks = only_inert(read_toml(file), file)
     check_keys(table, (*KEYS, "launch", "file"), file)
     query = _query({k: v for k, v in table.items() if k in KEYS}, base, file.parent, file)
-    for part in _tables(table, "file", file):
+    for whole in _tables(table, "file", file):
+        part, more = only_inert(whole, file)
+        remarks += more
         pattern = part.get("path")
         if not isinstance(pattern, str):
             raise InputError("a [[file]] has no path", file=file, hint='write path = "src/*.cu"')
@@ -112,7 +140,7 @@ def _read(file: Path, document: Path, base: Query) -> Settings:
         if _fits(document, pattern, file):
             query = _query({k: v for k, v in part.items() if k in KEYS}, query, file.parent, file)
     launches: list[PlacedLaunch] = []
-    problems: list[Problem] = []
+    problems = [_remark(remark, file) for remark in dict.fromkeys(remarks)]
     for part in _tables(table, "launch", file):
         try:
             launches += _launch(part, document, file)
@@ -162,6 +190,16 @@ def _query(options: Mapping[str, Any], base: Query, folder: Path, where: Path | 
             raise InputError(f"advice is not true or false: {options['advice']!r}", file=where)
         values["advice"] = options["advice"]
     return replace(base, **values)
+
+
+def _remark(text: str, file: Path) -> Problem:
+    return Problem(
+        "settings",
+        text,
+        _line_of("flags" if text.startswith("flags") else "include", file),
+        str(file),
+        severity="warning",
+    )
 
 
 def _problem(error: InputError, file: Path) -> Problem:

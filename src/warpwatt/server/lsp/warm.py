@@ -15,7 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from warpwatt.core.errors import WarpWattError
 from warpwatt.server.lsp.analysis import Analysis
 from warpwatt.server.lsp.facts import Job, PlacedLaunch, Query
-from warpwatt.server.lsp.memory import fingerprint
+from warpwatt.storage.inputs import package_state
 
 PROBE = """__global__ void probe(int n, float *x) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -38,7 +38,7 @@ def warm_up() -> None:
     launch = PlacedLaunch("probe", "64", "128", arg=("n=8192", "x=f32[n]"), line=1)
     path = os.path.join(tempfile.gettempdir(), "warpwatt-probe.cu")  # noqa: PTH118 - a name, never written
     with suppress(WarpWattError, OSError):
-        fingerprint()
+        package_state()
         job = Job(0, path, PROBE, Query(advice=False), (launch,))
         Analysis(job, lambda _: None, lambda: False, fresh=True).run()
 

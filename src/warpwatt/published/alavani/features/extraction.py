@@ -58,7 +58,7 @@ def extract(
         If the execution is of another program, such as the SASS of the same kernel.
     """
     other = execution.program
-    if other is not program and other is not expand_calls(program):
+    if not other.is_same(program) and not other.is_same(expand_calls(program)):
         raise InputError(
             f"the execution is of {other.level} {other.name}, not of {program.level} {program.name}",
             hint="run the features' program, for example with --level ptx",

@@ -38,7 +38,7 @@ def cost(path: Path, name: str, target: str = "power") -> Cost:
     DataError
         If that process fails; ``details`` holds what it wrote.
     """
-    command = [sys.executable, "-m", "warpwatt.published.alavani.study.cost", str(path), name, target]
+    command = [sys.executable, "-P", "-m", "warpwatt.published.alavani.study.cost", str(path), name, target]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise DataError(f"training {name} failed", file=path, details=done.stderr)
