@@ -27,9 +27,11 @@ from warpwatt.published.resios.machine import tables
 from warpwatt.published.resios.port.choose import Candidates, Chosen, Target, added, choose
 from warpwatt.published.resios.port.host_code import host_function
 from warpwatt.published.resios.port.launches import launched, mapping_of
+from warpwatt.published.resios.port.liveness import copies
 from warpwatt.published.resios.port.proofs import proof
 from warpwatt.published.resios.port.reduction import fits, unguarded
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
+from warpwatt.published.resios.port.steering import steering
 from warpwatt.published.resios.port.variants import variants
 from warpwatt.published.resios.prognosis import prognose
 from warpwatt.published.resios.schedule.transform import transformed
@@ -100,7 +102,8 @@ def port(
         If sizes are missing, or the source is no C.
     """
     choice = choice or Choice()
-    function = decided(read_function(source, request.function, request.options), request.values)
+    whole = read_function(source, request.function, request.options)
+    function = decided(whole, request.values)
     bound = bind(function, request.values, request.shapes)
     if not request.assume_no_alias:
         check_aliases(function, set().union(*(bound.written(nest) for nest in bound.nests)))
@@ -126,7 +129,7 @@ def port(
     text = (
         cuda_source(bound, tuple(texts.values()), comments)
         + "\n"
-        + host_function(program, texts, [*copied_in], [*copied_out])
+        + host_function(program, texts, (copied_in, copied_out), steering(whole))
     )
     launches = sum(len(one.launches) * len(c.generated.chain) for one, c in zip(ready, chosen, strict=True))
     ported = tuple(_ported(one, taken, note) for one, taken in zip(found, chosen, strict=True))
@@ -188,23 +191,6 @@ def _sequential(source: Text, bound: BoundFunction, request: Request) -> Sequent
     if not request.run:
         return Sequential(None, "unknown: not run")
     return Compiled(source, bound, request.options).timed()
-
-
-def copies(bound: BoundFunction) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the arrays to copy to the device and back, with their bytes.
-
-    What an earlier statement of the function's body made need not be copied; an array that is written is
-    copied back whole, and to the device first unless it is read nowhere. Temporaries stay on the device.
-    """
-    need: dict[str, int] = {}
-    made: set[str] = set()
-    own = {a.name for a in bound.function.arrays if not a.temporary}
-    for number in range(len(bound.function.body)):
-        mine = bound.accesses_of(number)
-        read = {a.element.array.name for a in mine if not a.write}
-        need |= {name: bound.nbytes(name) for name in sorted((read & own) - made)}
-        made |= {a.element.array.name for a in mine if a.write} & own
-    return need, {name: bound.nbytes(name) for name in sorted(made)}
 
 
 def _by_resios(

@@ -1,0 +1,64 @@
+"""Scalars that the analysis of a function depends on: what is emitted holds for their values alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.published.resios.c_loops.nest import (
+    Assign,
+    Binary,
+    Declare,
+    Element,
+    If,
+    Loop,
+    Name,
+    expressions,
+    names_in,
+    walk,
+    walk_expression,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warpwatt.published.resios.c_loops.nest import Expression, Function
+
+
+def steering(function: Function) -> tuple[str, ...]:
+    """Return the scalar parameters that bounds, subscripts, extents and decided conditions come from.
+
+    ``function`` is what was read, before sizes decide any of its conditions.
+    """
+    found = {name for e in _deciding(function) for name in names_in(e)}
+    sources = [(s.name, s.value) for s in walk(function.body) if isinstance(s, Declare) and s.value]
+    assigned = [s for s in walk(function.body) if isinstance(s, Assign)]
+    sources += [(s.target.name, s.value) for s in assigned if isinstance(s.target, Name)]
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        found |= {name for target, value in sources if target in found for name in names_in(value)}
+    return tuple(s.name for s in function.scalars if s.name in found)
+
+
+def _deciding(function: Function) -> Iterator[Expression]:
+    """Yield the expressions whose values the analysis uses."""
+    for array in function.arrays:
+        yield from (extent for extent in array.extents if extent is not None)
+    for statement in walk(function.body):
+        if isinstance(statement, Loop):
+            yield from (statement.start, statement.stop)
+        elif isinstance(statement, If):
+            yield from _known_parts(statement.condition)
+        for expression in expressions(statement):
+            for part in walk_expression(expression):
+                if isinstance(part, Element):
+                    yield from part.subscripts
+
+
+def _known_parts(condition: Expression) -> Iterator[Expression]:
+    """Yield the parts of a conjunction that no array element decides."""
+    if isinstance(condition, Binary) and condition.operator in ("&&", "||"):
+        yield from _known_parts(condition.left)
+        yield from _known_parts(condition.right)
+    elif not any(isinstance(part, Element) for part in walk_expression(condition)):
+        yield condition
