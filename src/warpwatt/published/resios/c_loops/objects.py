@@ -70,7 +70,8 @@ def place_of(one: Object) -> str:
 def _made(bound: BoundFunction, one: Object) -> Iterator[str]:
     place = place_of(one)
     if one.parameter and one.rows:
-        yield f"{INDENT}{one.type} *{place} = ({one.type} *)calloc({rows_of(bound, one)}, sizeof({one.type}));"
+        memory = f"calloc({rows_of(bound, one)}, sizeof({one.type}))"
+        yield f"{INDENT}{one.type} *{place} = ({one.type} *){memory};"
     elif one.parameter:
         yield f"{INDENT}{one.type} {place};"
         yield f"{INDENT}memset(&{place}, 0, sizeof {place});"

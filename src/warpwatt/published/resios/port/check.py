@@ -42,9 +42,13 @@ SEED = 0
 _NUMPY = {"f": "float", "i": "int", "u": "uint"}
 _INCLUDE = """\
 #include <cstdlib>
+#include <cstdio>
 #include <cuda_runtime.h>
 static size_t warpwatt_shift;
 static int warpwatt_fill;
+static void *warpwatt_memory(size_t bytes, size_t element) {{
+    return (char *)malloc(bytes + warpwatt_shift * element) + warpwatt_shift * element;
+}}
 template <class T> static cudaError_t warpwatt_malloc(T **place, size_t bytes) {{
     char *base = 0;
     const size_t before = warpwatt_shift * sizeof(T);
@@ -56,6 +60,8 @@ template <class T> static cudaError_t warpwatt_malloc(T **place, size_t bytes) {
 template <class T> static cudaError_t warpwatt_free(T *place) {{
     return cudaFree((char *)place - warpwatt_shift * sizeof(T));
 }}
+#undef stderr
+#define stderr stdout
 #define cudaMalloc warpwatt_malloc
 #define cudaFree warpwatt_free
 {emitted}
@@ -164,7 +170,7 @@ def _driver(port: Port) -> str:
 
     names = [*given(function), *([function.returned] if function.returned else [])]
     memory = {
-        name: f"((char *)malloc({bound.nbytes(name)} + warpwatt_shift * {kind.size}) + warpwatt_shift * {kind.size})"
+        name: f"warpwatt_memory({bound.nbytes(name)}, sizeof({kind.spelling}))"
         for name, kind in arrays.items()
     }
     call = f"status = {entry(function)}({', '.join(map(argument, names))})"
@@ -178,14 +184,16 @@ def _run(program: Path, files: Sequence[Path], how: Conditions) -> None:
     device.work.predicts = False
     words = [str(program), *map(str, files), str(how.shift), str(how.fill)]
     try:
-        with tempfile.TemporaryFile("w") as output:
+        with tempfile.TemporaryFile("w+") as output:
             ending = run_program(words, device, Bounds(), output)
+            output.seek(0)
+            said.append(output.read())
     finally:
         device.arena.close()
     failure = device.work.error.message if device.work.error else device.executor.given_up
     if ending.status or failure:
         reason = failure or ending.reason or f"status {ending.status}"
-        raise InputError(f"the emitted program fails: {' '.join([reason, *said])}")
+        raise InputError(f"the emitted program fails: {' '.join([reason, *said]).strip()}")
 
 
 def array_type(kind: CType) -> np.dtype[Any]:

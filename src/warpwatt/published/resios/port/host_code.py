@@ -89,7 +89,8 @@ def _refusal(program: Program, fixed: Sequence[str]) -> Iterator[str]:
     types = {s.name: s.type for s in program.bound.function.scalars}
     values = {name: converted(program.bound.values[name], types[name]) for name in fixed}
     if values:
-        text = f"{entry(program.bound.function)} is made for {', '.join(f'{n} = {v}' for n, v in values.items())}"
+        listed = ", ".join(f"{n} = {v}" for n, v in values.items())
+        text = f"{entry(program.bound.function)} is made for {listed}"
         yield f"{INDENT}if ({' || '.join(f'{safe(n)} != {number(v)}' for n, v in values.items())}) {{"
         yield f'{INDENT * 2}fputs("{text}: port the C again for other values\\n", stderr);'
         yield f"{INDENT * 2}return cudaErrorInvalidValue;"

@@ -42,9 +42,11 @@ def _needs_contents(bound: BoundFunction, name: str) -> bool:
         for access in (a for a in found if a.element.array.name == name):
             if access.write:
                 sure += [access] if id(access.element) in certain else []
-            elif not any(_just_written(access, write) for write in sure):
-                if not _inside(_reach(access, bound) or whole, filled):
-                    return True
+            elif not (
+                any(_just_written(access, write) for write in sure)
+                or _inside(_reach(access, bound) or whole, filled)
+            ):
+                return True
         filled += [span for write in sure if (span := _span(write, bound)) is not None]
     return not _inside(whole, filled)
 
