@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 class BoundLoop:
     """A loop whose bounds are known: its counter runs from 0 while ``inside`` is not negative.
 
-    ``most`` and ``mean`` are its trips per entry: at most, and over the middle of the enclosing loops.
+    ``most`` and ``mean`` are its trips per entry: at most, and over the middle of the enclosing loops;
+    ``limit`` the most over all sizes.
     """
 
     loop: Loop
@@ -47,6 +48,7 @@ class BoundLoop:
     inside: Affine
     most: int
     mean: float
+    limit: int
 
     @property
     def rectangular(self) -> bool:
@@ -71,6 +73,8 @@ class Access:
     line: int
     statement: Statement
     """Whose expression it is: an assignment, or the condition of an if."""
+    sizes: Box = field(default_factory=dict)
+    """The sizes that stand as symbols in its forms, with their ranges."""
 
     @property
     def affine(self) -> bool:
@@ -110,6 +114,10 @@ class BoundFunction:
     nests: tuple[BoundNest, ...]
     shapes: Mapping[str, tuple[int, ...]]
     by_statement: tuple[tuple[Access, ...], ...] = ()
+    sizes: Box = field(default_factory=dict)
+    """The sizes that are symbols in all forms, with their ranges."""
+    extents: Mapping[str, tuple[Affine | None, ...]] = field(default_factory=dict)
+    """Declared extents of arrays as forms of sizes."""
 
     @property
     def accesses(self) -> tuple[Access, ...]:
@@ -146,6 +154,7 @@ def bound(
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     *,
     strict: bool = True,
+    sizes: Box | None = None,
 ) -> BoundFunction:
     """Return the function with its sizes.
 
@@ -157,6 +166,8 @@ def bound(
         Extents of arrays where the source and its subscripts do not tell.
     strict
         Whether a loop that never runs is refused; else it counts as one that runs once.
+    sizes
+        Ranges of scalars that stay symbols in every form; ``shapes`` then has those of all arrays.
 
     Raises
     ------
@@ -165,7 +176,7 @@ def bound(
     UnportableError
         If a bound is not affine, a loop never runs, or a subscript is below zero.
     """
-    return _Binder(function, dict(values), dict(shapes or {}), strict).bound()
+    return _Binder(function, dict(values), dict(shapes or {}), strict, sizes or {}).bound()
 
 
 @dataclass(slots=True)
@@ -176,6 +187,7 @@ class _Binder:
     values: dict[str, int | float]
     given: dict[str, tuple[int, ...]]
     strict: bool = True
+    sizes: Box = field(default_factory=dict)
     place: Place = field(init=False)
     loops: dict[int, BoundLoop] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
@@ -186,6 +198,7 @@ class _Binder:
     def bound(self) -> BoundFunction:
         assumed = self._complete()
         start = Environment({name: Affine(int(v)) for name, v in self.values.items() if isinstance(v, int)})
+        start.known |= {name: Affine(0, {name: 1}) for name in self.sizes}
         for declared in self.function.prologue:
             start.assign(declared.name, declared.value)
         known = start.copy()
@@ -196,8 +209,14 @@ class _Binder:
             accesses.append(found)
             if isinstance(statement, Loop):
                 nests.append(BoundNest(statement, dict(self.loops), found))
-        shapes = self._shapes([a for found in accesses for a in found], start)
-        return BoundFunction(self.function, self.values, assumed, tuple(nests), shapes, tuple(accesses))
+        shapes = self.given if self.sizes else self._shapes([a for each in accesses for a in each], start)
+        extents = {
+            a.name: tuple(None if e is None else start.affine(e) for e in a.extents)
+            for a in self.function.arrays
+        }
+        return BoundFunction(
+            self.function, self.values, assumed, tuple(nests), shapes, tuple(accesses), self.sizes, extents
+        )
 
     def _complete(self) -> tuple[str, ...]:
         """Check the values given and fill in floating-point ones; return what was assumed."""
@@ -253,8 +272,9 @@ class _Binder:
                 updated = part is target and isinstance(statement, Assign) and bool(statement.operator)
                 for write in (False, True) if updated else (part is target,):
                     yield Access(
-                        part, write, forms, loops, known_here, bool(constraints), part.line, statement
-                    )
+                        part, write, forms, loops, known_here, bool(constraints), part.line, statement,
+                        self.sizes,
+                    )  # fmt: skip
 
     def _loop(
         self, loop: Loop, known: Environment,
@@ -283,9 +303,13 @@ class _Binder:
         last = stop if "=" in loop.relation else stop + Affine(-1 if loop.step > 0 else 1)
         span = last - start if loop.step > 0 else start - last  # distance to the last value still inside
         step = abs(loop.step)
-        box = {outer.counter: (0, outer.most - 1) for outer in loops}
+        now = {name: (value, value) for name in self.sizes if isinstance(value := self.values[name], int)}
+        box = now | {outer.counter: (0, outer.most - 1) for outer in loops}
         most = max(0, span.range(box)[1] // step + 1)
-        middle = {outer.counter: (outer.mean - 1) / 2 for outer in loops}
+        wide = self.sizes | {outer.counter: (0, outer.limit - 1) for outer in loops}
+        limit = max(most, span.range(wide)[1] // step + 1)
+        middle = {name: float(low) for name, (low, _) in now.items()}
+        middle |= {outer.counter: (outer.mean - 1) / 2 for outer in loops}
         mean = max(0.0, span.at(middle) / step + 1) if span.terms else float(most)
         if not self.strict:
             most, mean = max(1, most), max(1.0, mean)
@@ -293,7 +317,7 @@ class _Binder:
             raise self.place.refused(
                 f"the loop over {loop.variable.name!r} never runs at these sizes", loop.line
             )
-        return BoundLoop(loop, counter, start, span + Affine(0, {counter: -step}), most, mean)
+        return BoundLoop(loop, counter, start, span + Affine(0, {counter: -step}), most, mean, limit)
 
     def _counter(self, loop: Loop) -> str:
         """Return a name of its own for a loop's counter."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.port.result import Port
 
 SEPARATE = "-fmad=false"
-"""Keeps nvcc from contracting a·b + c, as ``-ffp-contract=off`` keeps the C compiler: results are equal."""
+"""Keeps nvcc from contracting a·b + c, as the next keeps the C compiler: results are equal."""
+SAME_C = ("-ffp-contract=off",)
 DEVICE = "h100"
 BUDGET_SECONDS = 600.0
 """CPU time for computing the kernels of one run."""
@@ -108,7 +110,8 @@ class Agreement:
 def check(source: Source, port: Port, options: CompileOptions | None = None) -> tuple[Agreement, ...]:
     """Return how every array of the caller compares with what the compiled C leaves in it.
 
-    The emitted program runs under all :data:`CONDITIONS`; the worst counts. Neither compiler may contract
+    The emitted program runs under both :data:`CONDITIONS`, at two sizes where it takes several, and the
+    worst counts. Neither compiler may contract
     multiplications and additions, so equal to the last bit is what to expect of arithmetic without library
     functions.
 
@@ -119,18 +122,15 @@ def check(source: Source, port: Port, options: CompileOptions | None = None) -> 
     ToolchainError, CompileError
         If a compiler is missing or refuses its text.
     """
-    bound = port.bound
-    compiled = Compiled(source, bound, options or CompileOptions(), ("-ffp-contract=off",))
     found: dict[str, Agreement] = {}
     with tempfile.TemporaryDirectory() as folder:
-        program = _program(port, Path(folder))
-        for how in CONDITIONS:
+        for bound, how in zip((port.bound, port.other), CONDITIONS, strict=True):
+            if how is CONDITIONS[0] or bound is not port.bound:
+                program = _program(port, bound, Path(folder))
             before = contents(bound, how.seed)
-            given_bytes = {name: array.tobytes() for name, array in before.items()}
-            wanted = compiled.computed(given_bytes)
-            got = exchanged(
-                bound, given_bytes, Path(folder), lambda files, how=how: _run(program, files, how)
-            )
+            held = {name: array.tobytes() for name, array in before.items()}
+            wanted = Compiled(source, bound, options or CompileOptions(), SAME_C).computed(held)
+            got = exchanged(bound, held, Path(folder), partial(_run, program, how))
             for name, array in before.items():
                 one = _compared(name, *(np.frombuffer(data[name], array.dtype) for data in (wanted, got)))
                 found[name] = max(found.get(name, one), one, key=lambda a: (a.different > 0, a.relative))
@@ -150,17 +150,17 @@ def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
     return made
 
 
-def _program(port: Port, folder: Path) -> Path:
+def _program(port: Port, bound: BoundFunction, folder: Path) -> Path:
     """Compile the emitted file with a driver that calls its host function."""
     source = folder / "port.cu"
-    source.write_text(_driver(port), encoding="utf-8")
+    source.write_text(_driver(port.cuda, bound), encoding="utf-8")
     return compile_program(source, (SEPARATE,), [find(DEVICE).target], folder)
 
 
-def _driver(port: Port) -> str:
-    function = port.bound.function
+def _driver(cuda: str, bound: BoundFunction) -> str:
+    function = bound.function
     objects = {one.name: replace(one, parameter=True) for one in function.objects}
-    bound = replace(port.bound, function=replace(function, objects=tuple(objects.values())))
+    bound = replace(bound, function=replace(function, objects=tuple(objects.values())))
     arrays = {a.name: a.type for a in own_arrays(bound)}
 
     def argument(name: str) -> str:
@@ -174,10 +174,10 @@ def _driver(port: Port) -> str:
         for name, kind in arrays.items()
     }
     call = f"status = {entry(function)}({', '.join(map(argument, names))})"
-    return driver_text(bound, _INCLUDE.format(emitted=port.cuda), call, memory, _BEFORE)
+    return driver_text(bound, _INCLUDE.format(emitted=cuda), call, memory, _BEFORE)
 
 
-def _run(program: Path, files: Sequence[Path], how: Conditions) -> None:
+def _run(program: Path, how: Conditions, files: Sequence[Path]) -> None:
     """Run the driver on the stand-in for the CUDA runtime; nothing is predicted."""
     said: list[str] = []
     device = Wanted([find(DEVICE)], budget=BUDGET_SECONDS, notify=said.append).device()
@@ -187,7 +187,7 @@ def _run(program: Path, files: Sequence[Path], how: Conditions) -> None:
         with tempfile.TemporaryFile("w+") as output:
             ending = run_program(words, device, Bounds(), output)
             output.seek(0)
-            said.append(output.read())
+            said.append(output.readline())
     finally:
         device.arena.close()
     failure = device.work.error.message if device.work.error else device.executor.given_up

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from warpwatt.published.resios.c_loops.evaluate import converted
 from warpwatt.published.resios.c_loops.nest import Array, Assign, Declare, MemberKind, Name, Object
-from warpwatt.published.resios.c_loops.objects import number, packed, unpacked, used_members
+from warpwatt.published.resios.c_loops.objects import packed, unpacked, used_members
 from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 from warpwatt.published.resios.schedule.build import BuiltLoop
 
@@ -22,12 +21,12 @@ def host_function(
     program: Program,
     made: Mapping[str, Generated],
     copied: tuple[Collection[str], Collection[str]],
-    fixed: Sequence[str] = (),
+    sizes: tuple[Sequence[str], Mapping[str, str]] = ((), {}),
 ) -> str:
     """Return a C++ function that runs a port: its arrays are the host's, everything else happens inside.
 
     It returns the status of CUDA. ``made`` are the kernels by name; arrays go to the device and back as the
-    two lists of ``copied`` say. It refuses other values of the scalars ``fixed`` than the program's.
+    two lists of ``copied`` say. ``sizes`` are the conditions it needs, and the elements of arrays as C.
     """
     function, printer = program.bound.function, Printer(program.bound.shapes)
     known = _known(function)
@@ -37,16 +36,20 @@ def host_function(
     lines = [*_definitions(function), f"cudaError_t {entry(function)}({head})", "{"]
     for one in function.objects:
         lines += _member_variables(program, one)
-    lines += _refusal(program, fixed)
+    needed, elements = sizes
+    lines += _refusal(function, needed)
     lines += [
         line
         for statement in function.body
         if _host_scalar(statement) in program.hosted
         for line in printer.statements((statement,), 1)
     ]
-    blocks = {array.name: (array.type, program.bound.nbytes(array.name)) for array in function.arrays}
+    blocks = {a.name: (a.type, str(program.bound.nbytes(a.name))) for a in function.arrays}
     for one in (kernel for first in made.values() for kernel in first.chain):
-        blocks |= {name: (kind, count * kind.size) for name, kind, count in one.scratch}
+        blocks |= {name: (kind, str(count * kind.size)) for name, kind, count in one.scratch}
+    for name, count in elements.items():
+        lines.append(f"{INDENT}const size_t bytes_{name} = sizeof({blocks[name][0].spelling}) * {count};")
+        blocks[name] = (blocks[name][0], f"bytes_{name}")
     for name, (kind, size) in blocks.items():
         lines.append(f"{INDENT}{kind.spelling} *{_device(name)} = nullptr;")
         lines.append(f"{INDENT}cudaMalloc(&{_device(name)}, {size});")
@@ -84,15 +87,12 @@ def _known(function: Function) -> dict[str, Object | Array | Scalar]:
     return {one.name: one for one in (*function.objects, *function.arrays, *function.scalars)}
 
 
-def _refusal(program: Program, fixed: Sequence[str]) -> Iterator[str]:
-    """Yield the lines that refuse other sizes than those the kernels were made for."""
-    types = {s.name: s.type for s in program.bound.function.scalars}
-    values = {name: converted(program.bound.values[name], types[name]) for name in fixed}
-    if values:
-        listed = ", ".join(f"{n} = {v}" for n, v in values.items())
-        text = f"{entry(program.bound.function)} is made for {listed}"
-        yield f"{INDENT}if ({' || '.join(f'{safe(n)} != {number(v)}' for n, v in values.items())}) {{"
-        yield f'{INDENT * 2}fputs("{text}: port the C again for other values\\n", stderr);'
+def _refusal(function: Function, needed: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that refuse sizes for which the kernels do not hold."""
+    if needed:
+        text = f"{entry(function)} needs {' and '.join(needed)}: port the C again for other values"
+        yield f"{INDENT}if (!({' && '.join(needed)})) {{"
+        yield f'{INDENT * 2}fputs("{text}\\n", stderr);'
         yield f"{INDENT * 2}return cudaErrorInvalidValue;"
         yield f"{INDENT}}}"
 

@@ -19,7 +19,7 @@ from warpwatt.published.resios.c_loops.nest import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from warpwatt.published.resios.c_loops.nest import Expression, Function
 
@@ -29,7 +29,20 @@ def steering(function: Function) -> tuple[str, ...]:
 
     ``function`` is what was read, before sizes decide any of its conditions.
     """
-    found = {name for e in _deciding(function) for name in names_in(e)}
+    return _sources(function, [*_places(function), *_conditions(function)])
+
+
+def free(function: Function) -> tuple[str, ...]:
+    """Return those of :func:`steering` that are whole numbers and decide no condition by themselves."""
+    changed = {s.variable.name for s in walk(function.body) if isinstance(s, Loop)}
+    alone = [c for c in _conditions(function) if not names_in(c) & changed]
+    fixed = {*_sources(function, alone), *(s.name for s in function.scalars if s.type.floating)}
+    return tuple(name for name in steering(function) if name not in fixed)
+
+
+def _sources(function: Function, values: Iterable[Expression]) -> tuple[str, ...]:
+    """Return the scalar parameters that expressions are computed from."""
+    found = {name for value in values for name in names_in(value)}
     sources = [(s.name, s.value) for s in walk(function.body) if isinstance(s, Declare) and s.value]
     assigned = [s for s in walk(function.body) if isinstance(s, Assign)]
     sources += [(s.target.name, s.value) for s in assigned if isinstance(s.target, Name)]
@@ -40,19 +53,24 @@ def steering(function: Function) -> tuple[str, ...]:
     return tuple(s.name for s in function.scalars if s.name in found)
 
 
-def _deciding(function: Function) -> Iterator[Expression]:
-    """Yield the expressions whose values the analysis uses."""
+def _places(function: Function) -> Iterator[Expression]:
+    """Yield extents, bounds and subscripts."""
     for array in function.arrays:
         yield from (extent for extent in array.extents if extent is not None)
     for statement in walk(function.body):
         if isinstance(statement, Loop):
             yield from (statement.start, statement.stop)
-        elif isinstance(statement, If):
-            yield from _known_parts(statement.condition)
         for expression in expressions(statement):
             for part in walk_expression(expression):
                 if isinstance(part, Element):
                     yield from part.subscripts
+
+
+def _conditions(function: Function) -> Iterator[Expression]:
+    """Yield the conditions that no array element decides."""
+    for statement in walk(function.body):
+        if isinstance(statement, If):
+            yield from _known_parts(statement.condition)
 
 
 def _known_parts(condition: Expression) -> Iterator[Expression]:
