@@ -126,11 +126,23 @@ def test_the_kernels_compute_what_the_compiled_c_does(name):
 @needs_cc
 @pytest.mark.toolchain
 def test_the_host_function_takes_other_values_or_refuses_them():
-    one, text = ported("partial"), source(PARTIAL)
-    gain, size = (ported("partial", values={"n": n, "gain": g}).bound for n, g in ((33, 1.5), (34, 0.3)))
-    assert all(found.exact for found in check(text, replace(one, bound=gain)))
-    with pytest.raises(InputError, match="partial_on_gpu is made for n = 33: port the C again"):
-        check(text, replace(one, bound=size))
+    one, other = ported("partial"), ported("partial", values={"n": 40, "gain": 1.5}).bound
+    assert one.other == {"n": 17}
+    assert all(found.exact for found in check(source(PARTIAL), replace(one, bound=other)))
+    one, other = ported("integers"), ported("integers", values={"n": 501, "shift": 7}).bound
+    assert one.other == {}
+    with pytest.raises(InputError, match="mix_on_gpu needs n == 500: port the C again"):
+        check(source(INTEGERS), replace(one, bound=other))
+
+
+def test_the_host_function_says_what_sizes_need():
+    text = """void f(int n, int m, int ld, const float *restrict a, float *restrict c, float *restrict d) {
+        for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) c[i * ld + j] = a[j];
+        for (int i = 0; i < n; i++) if (m > 8) d[i] = 1; else d[2 * i] = 1; }"""
+    one = port(source(text), find("h200"), Request({"n": 6, "m": 4, "ld": 5}, run=False), choice=RESIOS)
+    assert "if (!(m == 4 && n >= 2 && 268435456 >= n && ld >= 4 && 268435456 >= ld && (1.0 *" in one.cuda
+    assert "const size_t bytes_c = sizeof(float) * (((size_t)(n - 1)) * ld + 3 + 1);" in one.cuda
+    assert {"c", "d"} <= set(one.copied_in)
 
 
 @needs_cc
@@ -174,7 +186,7 @@ def test_a_function_like_macro_needs_the_compiler(monkeypatch):
 
 def test_copies_are_what_the_device_lacks_and_what_it_makes():
     one = ported("two nests")
-    assert one.copied_in == {"a": 40 * 17 * 8}
+    assert one.copied_in == {"a": 40 * 17 * 8, "scale": 40 * 8}  # of which n may be less
     assert one.copied_out == {"a": 40 * 17 * 8, "mean": 40 * 8, "scale": 40 * 8}
 
 
@@ -290,7 +302,10 @@ def test_the_model_is_listed_and_sends_kernels_away(run, file):  # noqa: F811 - 
 def test_each_kernel_says_what_was_proved_of_it():
     text = ported("two nests").cuda
     assert "// From lines 6 to 11: threads over i (line 6)." in text or "threads over i (line 6)." in text
-    assert "// Proved for n = 40, m = 17, by elimination over whole numbers: no two threads touch" in text
+    assert (
+        "// Proved for n from 0 to 268435456, m from 0 to 268435456, by elimination over whole numbers:"
+        in text
+    )
     assert "// Not the same memory: mean, scale (restrict, or memory of their own); a (members" in text
     assert "Sums come in another order" not in text
 

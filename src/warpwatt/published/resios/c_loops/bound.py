@@ -6,7 +6,7 @@ Affine forms are over loop counters, which count from zero; a counter is named `
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError
@@ -28,10 +28,12 @@ from warpwatt.published.resios.c_loops.nest import (
     walk_expression,
 )  # fmt: skip
 from warpwatt.published.resios.c_loops.refuse import Place
+from warpwatt.published.resios.c_loops.rows import polynomial, strides, subscripts
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.integers import Box
     from warpwatt.published.resios.c_loops.nest import Statement
+    from warpwatt.published.resios.c_loops.rows import Polynomial
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class BoundFunction:
     sizes: Box = field(default_factory=dict)
     """The sizes that are symbols in all forms, with their ranges."""
     extents: Mapping[str, tuple[Affine | None, ...]] = field(default_factory=dict)
-    """Declared extents of arrays as forms of sizes."""
+    """Declared extents of arrays as forms of sizes, or those that products in subscripts show."""
 
     @property
     def accesses(self) -> tuple[Access, ...]:
@@ -191,6 +193,8 @@ class _Binder:
     place: Place = field(init=False)
     loops: dict[int, BoundLoop] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
+    products: dict[int, Polynomial | None] = field(default_factory=dict)
+    """Subscripts by their elements' identity."""
 
     def __post_init__(self) -> None:
         self.place = Place(self.function.file)
@@ -202,21 +206,47 @@ class _Binder:
         for declared in self.function.prologue:
             start.assign(declared.name, declared.value)
         known = start.copy()
-        nests: list[BoundNest] = []
-        accesses: list[tuple[Access, ...]] = []
-        for statement in self.function.body:
-            found = tuple(self._statements((statement,), known, (), ()))
-            accesses.append(found)
-            if isinstance(statement, Loop):
-                nests.append(BoundNest(statement, dict(self.loops), found))
-        shapes = self.given if self.sizes else self._shapes([a for each in accesses for a in each], start)
+        accesses = [tuple(self._statements((s,), known, (), ())) for s in self.function.body]
         extents = {
             a.name: tuple(None if e is None else start.affine(e) for e in a.extents)
             for a in self.function.arrays
         }
+        if self.sizes:
+            accesses, rows = self._with_rows(accesses)
+            extents |= rows
+        pairs = zip(self.function.body, accesses, strict=True)
+        nests = [BoundNest(s, dict(self.loops), found) for s, found in pairs if isinstance(s, Loop)]
+        if self.sizes:
+            sides = {
+                name: [int(self.values[n]) for e in each[1:] if e for n in e.terms]
+                for name, each in rows.items()
+            }
+            shapes = self.given | {name: (1, *each) for name, each in sides.items()}
+        else:
+            shapes = self._shapes([a for each in accesses for a in each], start)
         return BoundFunction(
             self.function, self.values, assumed, tuple(nests), shapes, tuple(accesses), self.sizes, extents
         )
+
+    def _with_rows(
+        self, accesses: list[tuple[Access, ...]]
+    ) -> tuple[list[tuple[Access, ...]], dict[str, tuple[Affine | None, ...]]]:
+        """Return accesses with a subscript per dimension that products of sizes show, and the extents."""
+        found = {}
+        for array in (a for a in self.function.arrays if a.extents == (None,)):
+            mine = [a for each in accesses for a in each if a.element.array is array]
+            every = [one for a in mine if (one := self.products[id(a.element)]) is not None]
+            if len(every) == len(mine) and (lengths := strides(every)):
+                found[array.name] = lengths
+
+        def split(access: Access) -> Access:
+            lengths, one = found.get(access.element.array.name), self.products.get(id(access.element))
+            return (
+                access if not lengths or one is None else replace(access, subscripts=subscripts(one, lengths))
+            )
+
+        sides = {name: (None, *(Affine(0, {side: 1}) for side in each)) for name, each in found.items()}
+        return [tuple(map(split, each)) for each in accesses], sides
 
     def _complete(self) -> tuple[str, ...]:
         """Check the values given and fill in floating-point ones; return what was assumed."""
@@ -268,6 +298,8 @@ class _Binder:
                 if not isinstance(part, Element) or part.array.local:
                     continue
                 forms = tuple(known.affine(subscript) for subscript in part.subscripts)
+                if self.sizes and part.array.extents == (None,):
+                    self.products[id(part)] = polynomial(part.subscripts[0], known)
                 known_here = tuple(c for c in constraints if c is not None)
                 updated = part is target and isinstance(statement, Assign) and bool(statement.operator)
                 for write in (False, True) if updated else (part is target,):

@@ -18,6 +18,7 @@ import numpy as np
 from warpwatt.core.errors import InputError
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
+from warpwatt.published.resios.c_loops.bound import bound as bind
 from warpwatt.published.resios.c_loops.objects import driver_argument, number
 from warpwatt.published.resios.c_loops.sequential import Program as Compiled
 from warpwatt.published.resios.c_loops.sequential import driver_text, exchanged, own_arrays
@@ -124,7 +125,7 @@ def check(source: Source, port: Port, options: CompileOptions | None = None) -> 
     """
     found: dict[str, Agreement] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for bound, how in zip((port.bound, port.other), CONDITIONS, strict=True):
+        for bound, how in zip(_sizes(port), CONDITIONS, strict=True):
             if how is CONDITIONS[0] or bound is not port.bound:
                 program = _program(port, bound, Path(folder))
             before = contents(bound, how.seed)
@@ -135,6 +136,12 @@ def check(source: Source, port: Port, options: CompileOptions | None = None) -> 
                 one = _compared(name, *(np.frombuffer(data[name], array.dtype) for data in (wanted, got)))
                 found[name] = max(found.get(name, one), one, key=lambda a: (a.different > 0, a.relative))
     return tuple(found.values())
+
+
+def _sizes(port: Port) -> tuple[BoundFunction, BoundFunction]:
+    """Return the function at the port's sizes, and at others where the emitted program takes them."""
+    first = port.bound
+    return first, bind(first.function, {**first.values, **port.other}) if port.other else first
 
 
 def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:

@@ -2,56 +2,108 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.affine_form import Affine
+from warpwatt.published.resios.c_loops.integers import System
 from warpwatt.published.resios.c_loops.projection import bounds_of, projected, strongest, tightened
 from warpwatt.published.resios.schedule.c_forms import combined, comparison, written
 from warpwatt.published.resios.schedule.limits import united
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from warpwatt.published.resios.c_loops.affine_form import Box
     from warpwatt.published.resios.c_loops.bound import Access, BoundFunction
-    from warpwatt.published.resios.c_loops.nest import Array, Expression
+    from warpwatt.published.resios.c_loops.nest import Array
     from warpwatt.published.resios.c_loops.printer import Printer
 
+End = tuple[tuple[Affine, ...], ...]
+"""The largest of alternatives that are each the least of some forms."""
 MOST_ELEMENTS = (1 << 31) - 1
 """Elements that the kernels' indices can number."""
 
 
-def counts(bound: BoundFunction, printer: Printer) -> dict[str, tuple[str, ...]] | None:
-    """Return every array's extents as C, None where one of them is no form of the sizes."""
-    found: dict[str, tuple[str, ...]] = {}
+CAST = "@"
+"""Stands in a count for what makes its arithmetic wide enough."""
+
+
+def counts(
+    bound: BoundFunction, shapes: Mapping[str, tuple[int, ...]], forms: Sequence[Affine], printer: Printer
+) -> dict[str, str] | None:
+    """Return every array's elements as C, None where they are not known or others than ``shapes`` say.
+
+    Sizes keep ``forms`` from being negative. None also where an array has more than indices can number:
+    kernels are then written for it.
+    """
+    box = System(bound.sizes, (), forms).narrowed(dict(bound.sizes)) or {}
+    types = {s.name: s.type for s in bound.function.scalars}
+    found: dict[str, str] = {}
+
+    def text(end: End) -> str:
+        least = [combined("min", [written(f, types) for f in forms]) for forms in end]
+        return printer.expression(combined("max", least), 13)
+
+    def now(end: End) -> int:
+        return max(int(min(f.at(bound.values) for f in forms)) for forms in end)
+
     for array in bound.function.arrays:
-        sides = [_side(bound, array, number) for number in range(len(array.extents))]
-        known = [side for side in sides if side is not None]
-        if len(known) < len(sides) or prod(_now(bound, array)) != prod(bound.shapes[array.name]):
+        rows = len(bound.extents[array.name]) > len(array.extents)
+        every = (
+            _last(bound, array, box) if rows else [ends(bound, array, n) for n in range(len(array.extents))]
+        )
+        if not every or not all(every):
             return None
-        found[array.name] = tuple(printer.expression(side, 13) for side in known)
+        first, *rest = every
+        total, name = now(first), f"{CAST}{text(first)}"
+        for side, length in zip(rest, bound.extents[array.name][1:], strict=True):
+            assert length is not None
+            by = ((length,),)
+            total = total * now(by) + now(side) if rows else total * now(side)
+            name = f"({name}) * {text(by)} + {text(side)}" if rows else f"{name} * {text(side)}"
+        if total + rows != prod(shapes[array.name]) or total >= MOST_ELEMENTS:
+            return None
+        found[array.name] = f"{name} + 1" if rows else name
     return found
 
 
-def _now(bound: BoundFunction, array: Array) -> Iterator[int]:
-    """Yield the extents at the sizes given."""
-    for number in range(len(array.extents)):
-        yield max(int(min(f.at(bound.values) for f in forms)) for forms in ends(bound, array, number) or ())
+def _last(bound: BoundFunction, array: Array, box: Box) -> list[End]:
+    """Return the subscripts of the last element that is touched of an array in rows; none if not known."""
+    every: list[list[Affine]] = []
+    for access in (a for a in bound.accesses if a.element.array is array):
+        highs = [_range(form, access)[1] for form in access.subscripts if form is not None]
+        if any(len(high) != 1 for high in highs):
+            return []
+        every.append([high[0] for high in highs])
+    for one in every:
+        if all(_behind(one, other, box) for other in every):
+            return [((form,),) for form in one]
+    return []
 
 
-def _side(bound: BoundFunction, array: Array, dimension: int) -> Expression | None:
-    types = {s.name: s.type for s in bound.function.scalars}
-    found = ends(bound, array, dimension)
-    if not found:
-        return None
-    return combined("max", [combined("min", [written(f, types) for f in forms]) for forms in found])
+def _behind(one: Sequence[Affine], other: Sequence[Affine], box: Box) -> bool:
+    """Whether an element lies behind another one, or is the same, at any sizes; rows do not overlap."""
+    for mine, yours in zip(one, other, strict=True):
+        low, high = (mine - yours).range(box)
+        if low > 0:
+            return True
+        if low < 0 or high > 0:
+            return False
+    return True
 
 
-def ends(bound: BoundFunction, array: Array, dimension: int) -> tuple[tuple[Affine, ...], ...]:
-    """Return an extent: the largest of alternatives that are each the least of some forms; () if unknown."""
-    if array.extents[dimension] is not None:
-        form = bound.extents[array.name][dimension]
-        return () if form is None else ((form,),)
+def ends(bound: BoundFunction, array: Array, dimension: int) -> End:
+    """Return an extent; () if it is not known."""
+    form = bound.extents[array.name][dimension]
+    if form is not None:
+        return ((form,),)
+    return () if array.extents[dimension] is not None else reached(bound, array, dimension)
+
+
+def reached(bound: BoundFunction, array: Array, dimension: int) -> End:
+    """Return what is one more than the largest subscript; () if it is not known."""
     highs = []
     for access in (a for a in bound.accesses if a.element.array is array):
         form = access.subscripts[dimension]
@@ -105,31 +157,29 @@ def needed(bound: BoundFunction) -> list[Affine] | None:
             if not all(sides):
                 return None
             found += [side[0] for side in sides if all(f.range(dict(bound.sizes))[0] < 0 for f in side)]
-    return tightened(found)
+    forms = tightened(found)
+    return forms if forms and all(form.at(bound.values) >= 0 for form in forms) else None
 
 
 def conditions(
-    bound: BoundFunction, printer: Printer, sides: Mapping[str, tuple[str, ...]], forms: Iterable[Affine]
+    bound: BoundFunction, printer: Printer, elements: Mapping[str, str], forms: Iterable[Affine]
 ) -> list[str]:
     """Return what sizes must obey as C: forms are not negative, indices can number all elements."""
     types = {s.name: s.type for s in bound.function.scalars}
     found = [printer.expression(comparison(form, types, 0)) for form in forms]
-    small = [a.name for a in bound.function.arrays if prod(bound.shapes[a.name]) <= MOST_ELEMENTS]
-    every = [sides[name] for name in small if len(sides[name]) > 1]
-    products = [
-        f"1.0 * {' * '.join(each)} <= {MOST_ELEMENTS}" for each in every if not all(map(str.isdigit, each))
-    ]
-    return [*found, *dict.fromkeys(products)]
+    several = [text.replace(CAST, "1.0 * ") for text in elements.values() if " * " in text]
+    products = [text for text in several if re.search("[A-Za-z_]", text)]
+    return [*found, *(f"{text} <= {MOST_ELEMENTS}" for text in dict.fromkeys(products))]
 
 
 def other_sizes(bound: BoundFunction, forms: Iterable[Affine]) -> dict[str, int]:
-    """Return other sizes that obey the forms, the given ones if there are none near them."""
+    """Return other sizes that obey the forms; none if there are none near the given ones."""
     given = {name: value for name in bound.sizes if isinstance(value := bound.values[name], int)}
     changes: tuple[Callable[[int], int], ...] = (
         lambda n: n // 2 + 1, lambda n: n + 3, lambda n: n - 1, lambda n: n + 1,
     )  # fmt: skip
     for change in changes:
         sizes = {name: change(value) for name, value in given.items()}
-        if sizes != given and all(form.at(sizes) >= 0 for form in forms):
+        if all(form.at(sizes) >= 0 for form in forms):
             return sizes
-    return given
+    return {}

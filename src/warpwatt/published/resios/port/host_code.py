@@ -41,14 +41,14 @@ def host_function(
     lines += [
         line
         for statement in function.body
-        if _host_scalar(statement) in program.hosted
+        if host_scalar(statement) in program.hosted
         for line in printer.statements((statement,), 1)
     ]
     blocks = {a.name: (a.type, str(program.bound.nbytes(a.name))) for a in function.arrays}
     for one in (kernel for first in made.values() for kernel in first.chain):
         blocks |= {name: (kind, str(count * kind.size)) for name, kind, count in one.scratch}
     for name, count in elements.items():
-        lines.append(f"{INDENT}const size_t bytes_{name} = sizeof({blocks[name][0].spelling}) * {count};")
+        lines.append(f"{INDENT}const size_t bytes_{name} = sizeof({blocks[name][0].spelling}) * ({count});")
         blocks[name] = (blocks[name][0], f"bytes_{name}")
     for name, (kind, size) in blocks.items():
         lines.append(f"{INDENT}{kind.spelling} *{_device(name)} = nullptr;")
@@ -97,7 +97,7 @@ def _refusal(function: Function, needed: Sequence[str]) -> Iterator[str]:
         yield f"{INDENT}}}"
 
 
-def _host_scalar(statement: Statement) -> str:
+def host_scalar(statement: Statement) -> str:
     """Return the scalar that a statement declares or sets, empty for other statements."""
     match statement:
         case Declare(name=name) | Assign(target=Name(name=name)):

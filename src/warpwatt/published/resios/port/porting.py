@@ -149,7 +149,7 @@ def port(
         resios=_by_resios(ported, gpu, sizes, launches, request),
         model=_by_model(ported, gpu, sizes, launches, request),
         cuda=text,
-        other=bind(function, {**request.values, **at_run_time.other}) if at_run_time.other else bound,
+        other=at_run_time.other,
         warnings=tuple(f"{name} is not given: assumed to be 1" for name in bound.assumed),
     )
 
@@ -168,12 +168,13 @@ def _sizes(program: Program, chosen: tuple[Chosen, ...], fixed: tuple[str, ...])
     printer, general = Printer({}), program.symbolic
     made = [one for c in chosen for one in c.generated.chain]
     if general is not None and not any(one.fixed or one.scratch for one in made):
-        sides, forms = extents.counts(general, printer), extents.needed(general)
-        if sides is not None and forms is not None:
-            elements = {name: " * ".join(f"(size_t){side}" for side in each) for name, each in sides.items()}
+        forms = extents.needed(general)
+        elements = extents.counts(general, program.bound.shapes, forms, printer) if forms else None
+        if elements is not None and forms is not None:
             needed = _equal(program, [name for name in fixed if name not in general.sizes])
-            needed += extents.conditions(general, printer, sides, forms)
-            return _Sizes(needed, elements, extents.other_sizes(general, forms))
+            needed += extents.conditions(general, printer, elements, forms)
+            counts = {name: text.replace(extents.CAST, "(size_t)") for name, text in elements.items()}
+            return _Sizes(needed, counts, extents.other_sizes(general, forms))
     return _Sizes(_equal(program, fixed))
 
 

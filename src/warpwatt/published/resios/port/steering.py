@@ -12,6 +12,7 @@ from warpwatt.published.resios.c_loops.nest import (
     If,
     Loop,
     Name,
+    Select,
     expressions,
     names_in,
     walk,
@@ -35,7 +36,7 @@ def steering(function: Function) -> tuple[str, ...]:
 def free(function: Function) -> tuple[str, ...]:
     """Return those of :func:`steering` that are whole numbers and decide no condition by themselves."""
     changed = {s.variable.name for s in walk(function.body) if isinstance(s, Loop)}
-    alone = [c for c in _conditions(function) if not names_in(c) & changed]
+    alone = [c for c in _conditions(function) if _chooses(c) or not names_in(c) & changed]
     fixed = {*_sources(function, alone), *(s.name for s in function.scalars if s.type.floating)}
     return tuple(name for name in steering(function) if name not in fixed)
 
@@ -78,5 +79,10 @@ def _known_parts(condition: Expression) -> Iterator[Expression]:
     if isinstance(condition, Binary) and condition.operator in ("&&", "||"):
         yield from _known_parts(condition.left)
         yield from _known_parts(condition.right)
-    elif not any(isinstance(part, Element) for part in walk_expression(condition)):
+    elif _chooses(condition) or not any(isinstance(p, Element) for p in walk_expression(condition)):
         yield condition
+
+
+def _chooses(condition: Expression) -> bool:
+    """Whether a part of a condition may be left out when it is decided."""
+    return any(isinstance(part, Select) for part in walk_expression(condition))

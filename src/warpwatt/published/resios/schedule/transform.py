@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.schedule.build import BuiltKernel, BuiltNode
     from warpwatt.published.resios.schedule.plan import Node
 
-SIZES = (0, 1 << 30)
-"""Sizes at run time for which a program may hold."""
+SIZES = (0, 1 << 28)
+"""Sizes at run time for which a program may hold: a few times as much is still an int."""
 ANY = (-(1 << 31), 1 << 31)
 WORTH = 0.8
 """Another way to write the function has to be so much faster, by the rough cost, to be taken."""
