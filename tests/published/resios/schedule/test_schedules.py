@@ -138,6 +138,7 @@ ANY_SIZE = {*CASES} - {"strides", "rows that other rows need"}
 @pytest.mark.parametrize("change", [lambda n: n + 4, lambda n: n // 2 + 2], ids=["larger", "smaller"])
 def test_a_schedule_that_holds_for_any_size_computes_what_the_c_does(name, change):
     text, values, _, _ = CASES[name]
+    assert isinstance(values, dict)
     other = {n: change(v) if isinstance(v, int) else v for n, v in values.items()}
     arrays, program = replay(text, other, made_at=values)
     assert (program.symbolic is not None) == (name in ANY_SIZE)

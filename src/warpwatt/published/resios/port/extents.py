@@ -152,8 +152,8 @@ def needed(bound: BoundFunction) -> list[Affine] | None:
     for access in bound.accesses:
         pairs = zip(access.subscripts, bound.extents[access.element.array.name], strict=True)
         for form, extent in ((f, e) for f, e in pairs if f is not None):
-            low, high = _range(form, access)
-            sides = [low] if extent is None else [low, [extent + Affine(-1) - one for one in high]]
+            least, most = _range(form, access)
+            sides = [least] if extent is None else [least, [extent + Affine(-1) - one for one in most]]
             if not all(sides):
                 return None
             found += [side[0] for side in sides if all(f.range(dict(bound.sizes))[0] < 0 for f in side)]

@@ -45,8 +45,8 @@ def host_function(
         for line in printer.statements((statement,), 1)
     ]
     blocks = {a.name: (a.type, str(program.bound.nbytes(a.name))) for a in function.arrays}
-    for one in (kernel for first in made.values() for kernel in first.chain):
-        blocks |= {name: (kind, str(count * kind.size)) for name, kind, count in one.scratch}
+    for kernel in (kernel for first in made.values() for kernel in first.chain):
+        blocks |= {name: (kind, str(count * kind.size)) for name, kind, count in kernel.scratch}
     for name, count in elements.items():
         lines.append(f"{INDENT}const size_t bytes_{name} = sizeof({blocks[name][0].spelling}) * ({count});")
         blocks[name] = (blocks[name][0], f"bytes_{name}")
@@ -84,7 +84,8 @@ def given(function: Function) -> tuple[str, ...]:
 
 
 def _known(function: Function) -> dict[str, Object | Array | Scalar]:
-    return {one.name: one for one in (*function.objects, *function.arrays, *function.scalars)}
+    every: tuple[Object | Array | Scalar, ...] = (*function.objects, *function.arrays, *function.scalars)
+    return {one.name: one for one in every}
 
 
 def _refusal(function: Function, needed: Sequence[str]) -> Iterator[str]:
