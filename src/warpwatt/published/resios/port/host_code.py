@@ -110,7 +110,7 @@ def _definitions(function: Function) -> list[str]:
     """Return what the structures of the caller need in front of the function."""
     if not function.objects:
         return []
-    definitions = dict.fromkeys(one.definition for one in function.objects)
+    definitions = dict.fromkeys(text for one in function.objects for text in one.definition)
     return ["#include <cstdlib>", "#include <cstring>", *definitions]
 
 
