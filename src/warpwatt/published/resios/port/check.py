@@ -112,9 +112,8 @@ def check(source: Source, port: Port, options: CompileOptions | None = None) -> 
     """Return how every array of the caller compares with what the compiled C leaves in it.
 
     The emitted program runs under both :data:`CONDITIONS`, at two sizes where it takes several, and the
-    worst counts. Neither compiler may contract
-    multiplications and additions, so equal to the last bit is what to expect of arithmetic without library
-    functions.
+    worst counts. Neither compiler may contract multiplications and additions, so equal to the last bit is
+    what to expect of arithmetic without library functions.
 
     Raises
     ------
