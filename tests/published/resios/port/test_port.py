@@ -76,6 +76,11 @@ void triangle(int n, double A[12][12], double B[12][12]) {
             for (int k = 0; k < j; k++) A[i][j] += B[k][i] * B[k][j];
 }
 """
+NORM = """
+void norm(int n, int m, const double *restrict a, double *restrict y) {
+    for (int i = 0; i < n; i++) { double s = 0; for (int j = 0; j < m; j++) s += a[i * m + j]; y[i] = s; }
+}
+"""
 PARTIAL = """
 void partial(int n, const float *restrict a, float *restrict border, float *restrict first,
              float *restrict some, float gain) {
@@ -93,6 +98,7 @@ CASES = {
     "two nests": (TWO_NESTS, Request({"n": 40, "m": 17}, assume_no_alias=True)),
     "integers": (INTEGERS, Request({"n": 500, "shift": 7})),
     "triangle": (TRIANGLE, Request({"n": 12}, assume_no_alias=True)),
+    "a name of CUDA's": (NORM, Request({"n": 9, "m": 5})),
     "partial": (PARTIAL, Request({"n": 33, "gain": 0.3})),
     "gather": (GATHER, Request({"n": 70}, {"x": (8,)})),
     "transpose": (PROGRAMS["transpose"], Request({"size_x": 50, "size_y": 37})),
