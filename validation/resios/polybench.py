@@ -45,11 +45,13 @@ Times are kernels and launches with the data on the GPU. *Public* is PolyBench-G
 computation, in `double` and at the same sizes, predicted by the same model (its LU, covariance, correlation
 and rank updates compute the full square; its kernels are launched with the blocks of its host code, LU's
 grids enlarged to cover the matrix); where it has none, or another algorithm, the same kernels written
-plainly: one thread per iteration, the thesis' block. *Equal* compares every element with the compiled C on
-the emulator at the mini data set: in the source's order of sums, and as the kernels were written for the
-large one. Gramschmidt is compared at 40 × 20: the mini matrix, 20 × 30, has fewer rows than columns, so that
-its last columns are normalised rounding errors, which any other order of sums changes altogether. Nothing was
-fitted to these programs, and none of these predictions was compared with a measurement.
+plainly: one thread per iteration, the thesis' block. *Equal* runs the emitted program, host function
+included, on the emulator and compares every element of every array with the compiled C: at the mini data
+set, and at other sizes where the program takes them; in the source's order of sums, and as the kernels were
+written for the large one. Gramschmidt is compared at 40 × 20: the mini matrix, 20 × 30, has fewer rows than
+columns, so that its last columns are normalised rounding errors, which any other order of sums changes
+altogether. Nothing was fitted to these programs, and none of these predictions was compared with a
+measurement.
 
 """
 COMPARED_AT = {"gramschmidt": ("M=40", "N=20")}

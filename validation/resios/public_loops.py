@@ -38,9 +38,10 @@ Written by `python -m validation.resios.public_loops` on {date} at commit {commi
 darknet, llama2.c, llm.c and Rodinia's OpenMP programs, their files untouched, at the sizes of
 `validation/resios/public_loops.toml`, predicted for the {gpu}. Pointers are taken not to alias. Times are
 kernels and launches with the data on the GPU, *plain* the same kernels with one thread per iteration and the
-thesis' block. *Equal* compares every element that the kernels write with what the compiled C writes, on the
-emulator at small sizes: with sums in the source's order, and as taken for the large sizes. Nothing was
-fitted to these programs, and none of these predictions was compared with a measurement.
+thesis' block. *Equal* runs the emitted program, host function included, on the emulator and compares every
+element of every array with what the compiled C leaves in it: at small sizes, and at others where the program
+takes them; with sums in the source's order, and as taken for the large sizes. Nothing was fitted to these
+programs, and none of these predictions was compared with a measurement.
 
 """
 COLUMNS = (

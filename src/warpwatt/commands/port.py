@@ -42,7 +42,10 @@ class PortDestination(Destination[PortFormat]):
 
 
 emit_option = click.option(
-    "--emit", type=click.Path(path_type=Path), metavar="KERNEL.cu", help="Write the CUDA kernels."
+    "--emit",
+    type=click.Path(path_type=Path),
+    metavar="KERNEL.cu",
+    help="Write the CUDA kernels and their host function.",
 )
 
 
@@ -103,7 +106,7 @@ asked_options = o.group(
 @click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="For the kernels; resios: none.")
 @click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit.")
 @click.option("--power-limit", metavar="W", help="W that the board may draw; default: the data sheet's.")
-@click.option("--check", is_flag=True, help="Emulate the kernels at these sizes and compare with the C.")
+@click.option("--check", is_flag=True, help="Run the emitted program and compare every array with the C.")
 @destination_options(PortFormat, PortDestination, emit_option)
 def port(
     source: str,
@@ -138,7 +141,7 @@ def port(
         with step(counted(device.name, number, len(devices))):
             one = ported(text, device, wanted, choice=choice, clocks=parse_clocks(clock, device))
         found.append(one if not found else replace(one, sequential=found[0].sequential))
-    with step("checking the kernels"):
+    with step("checking the emitted program"):
         agreements = checked(text, found[0], request.options) if check else ()
     if writing.emit is not None:
         write(found[0].cuda, writing.emit)

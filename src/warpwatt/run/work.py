@@ -84,6 +84,8 @@ class Work:
     """What the first launch failed by that failed."""
     computes: bool = True
     """Whether kernels are computed; a run on file brings the memory with it."""
+    predicts: bool = True
+    """Whether work has a place on the timelines; without, memory alone counts."""
     before_prediction: Callable[[int], None] | None = None
     """Called with the number of a launch before it is predicted, where memory decides what it does."""
     _timed: list[Pending] = field(default_factory=list)
@@ -174,7 +176,7 @@ class Work:
     def place(self) -> None:
         """Put all work on the timelines."""
         waiting, self._timed = self._timed, []
-        for work in waiting:
+        for work in waiting if self.predicts else ():
             self._place_one(work)
 
     def _place_one(self, work: Pending) -> None:

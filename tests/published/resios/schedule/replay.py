@@ -14,6 +14,8 @@ from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 from warpwatt.published.resios.c_loops.read import read_function
 from warpwatt.published.resios.c_loops.sequential import Program as Compiled
 from warpwatt.published.resios.port.check import array_type, contents
+from warpwatt.published.resios.port.host_code import host_scalar
+from warpwatt.published.resios.port.steering import free
 from warpwatt.published.resios.schedule.build import BuiltLoop
 from warpwatt.published.resios.schedule.transform import transformed
 
@@ -24,15 +26,23 @@ MACROS = """#include <math.h>
 """
 
 
-def replay(text, values, options=None, name="", shapes=None, *, reorder=False):
-    """Return arrays by name after the C and after its schedule, from the same random contents."""
+def replay(text, values, options=None, name="", shapes=None, *, reorder=False, made_at=None):
+    """Return arrays by name after the C and after its schedule, from the same random contents.
+
+    ``made_at``: sizes for which the schedule is made, if it then holds for any; else there are no arrays.
+    """
     source = text if isinstance(text, Source) else Source("loops.c", text.encode())
     options = options or CompileOptions()
-    function = decided(read_function(source, name, options), values)
+    whole = read_function(source, name, options)
+    function = decided(whole, values)
     original = bound(function, values, shapes)
     before = {n: a.tobytes() for n, a in contents(original).items()}
     wanted = Compiled(source, original, options, EXACT).computed(before)
-    program = transformed(function, values, shapes, reorder=reorder)
+    program = transformed(
+        function, made_at or values, shapes, reorder=reorder, free=free(whole) if made_at else ()
+    )
+    if made_at and program.symbolic is None:
+        return {}, program
     again = Source("schedule.c", sequential(program).encode())
     plain = replace(
         function, objects=(), order=parameters(function), returned="",
@@ -70,9 +80,9 @@ def sequential(program):
         f"{s.type.spelling} {safe(s.name)};" for s in function.scalars if s.name not in parameters(function)
     ]
     lines.append(f"void {function.name}({head}) {{")
-    for n, value in program.hosted.items():
-        text = value.hex() if isinstance(value, float) else value
-        lines.append(f"{INDENT}{program.types[n].spelling} {safe(n)} = {text};")
+    for statement in function.body:
+        if host_scalar(statement) in program.hosted:
+            lines += printer.statements((statement,), 1)
     for node in program.nodes:
         lines += _node(node, printer, 1)
     return "\n".join([*lines, "}", ""])

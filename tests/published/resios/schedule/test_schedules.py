@@ -96,6 +96,12 @@ LOCAL = """void f(int n, double a[n], double b[n]) {
         for (int k = 0; k < 4; k++) if (window[k] > window[k + 1]) window[k + 1] = window[k];
         b[i] = window[4];
     } }"""
+ROWS = """void f(int n, int m, int k, int ld, const double *a, const double *b, double *c) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int l = 0; l < k; l++) c[(i + 1) * ld + j] += a[i * k + l] * b[l * ld + j]; }"""
+SHIFTED = """void f(int n, int m, int gap, float *a) {
+    for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * m + j] += a[(i + gap) * m + j]; }"""
 CASES = {
     # name: text, sizes, host loops, most dimensions of a kernel
     "product": (PRODUCT, {"n": 9, "m": 7, "k": 5}, 0, 2),
@@ -110,6 +116,8 @@ CASES = {
     "break, continue, a call": (SEARCH, {"n": 30, "m": 20}, 0, 1),
     "local array": (LOCAL, {"n": 25}, 0, 1),
     "diagonals": (DIAGONAL, {"n": 10}, 1, 1),
+    "rows": (ROWS, {"n": 9, "m": 7, "k": 5, "ld": 7}, 0, 2),
+    "rows that other rows need": (SHIFTED, {"n": 6, "m": 7, "gap": 6}, 0, 2),
 }
 
 
@@ -121,6 +129,21 @@ def test_threads_in_any_order_compute_what_the_c_does(name):
         assert np.array_equal(wanted, found, equal_nan=True), array
     assert sum(isinstance(node, BuiltLoop) for node in program.nodes) == loops
     assert max(kernel.dimensions for kernel in program.kernels()) == dimensions
+
+
+ANY_SIZE = {*CASES} - {"strides", "rows that other rows need"}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("change", [lambda n: n + 4, lambda n: n // 2 + 2], ids=["larger", "smaller"])
+def test_a_schedule_that_holds_for_any_size_computes_what_the_c_does(name, change):
+    text, values, _, _ = CASES[name]
+    assert isinstance(values, dict)
+    other = {n: change(v) if isinstance(v, int) else v for n, v in values.items()}
+    arrays, program = replay(text, other, made_at=values)
+    assert (program.symbolic is not None) == (name in ANY_SIZE)
+    for array, (wanted, found) in arrays.items():
+        assert np.array_equal(wanted, found, equal_nan=True), array
 
 
 def test_statements_of_one_element_share_a_kernel():

@@ -6,7 +6,7 @@ Affine forms are over loop counters, which count from zero; a counter is named `
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError
@@ -28,17 +28,20 @@ from warpwatt.published.resios.c_loops.nest import (
     walk_expression,
 )  # fmt: skip
 from warpwatt.published.resios.c_loops.refuse import Place
+from warpwatt.published.resios.c_loops.rows import polynomial, strides, subscripts
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.integers import Box
     from warpwatt.published.resios.c_loops.nest import Statement
+    from warpwatt.published.resios.c_loops.rows import Polynomial
 
 
 @dataclass(frozen=True, slots=True)
 class BoundLoop:
     """A loop whose bounds are known: its counter runs from 0 while ``inside`` is not negative.
 
-    ``most`` and ``mean`` are its trips per entry: at most, and over the middle of the enclosing loops.
+    ``most`` and ``mean`` are its trips per entry: at most, and over the middle of the enclosing loops;
+    ``limit`` the most over all sizes.
     """
 
     loop: Loop
@@ -47,6 +50,7 @@ class BoundLoop:
     inside: Affine
     most: int
     mean: float
+    limit: int
 
     @property
     def rectangular(self) -> bool:
@@ -71,6 +75,8 @@ class Access:
     line: int
     statement: Statement
     """Whose expression it is: an assignment, or the condition of an if."""
+    sizes: Box = field(default_factory=dict)
+    """The sizes that stand as symbols in its forms, with their ranges."""
 
     @property
     def affine(self) -> bool:
@@ -110,6 +116,10 @@ class BoundFunction:
     nests: tuple[BoundNest, ...]
     shapes: Mapping[str, tuple[int, ...]]
     by_statement: tuple[tuple[Access, ...], ...] = ()
+    sizes: Box = field(default_factory=dict)
+    """The sizes that are symbols in all forms, with their ranges."""
+    extents: Mapping[str, tuple[Affine | None, ...]] = field(default_factory=dict)
+    """Declared extents of arrays as forms of sizes, or those that products in subscripts show."""
 
     @property
     def accesses(self) -> tuple[Access, ...]:
@@ -146,6 +156,7 @@ def bound(
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     *,
     strict: bool = True,
+    sizes: Box | None = None,
 ) -> BoundFunction:
     """Return the function with its sizes.
 
@@ -157,6 +168,8 @@ def bound(
         Extents of arrays where the source and its subscripts do not tell.
     strict
         Whether a loop that never runs is refused; else it counts as one that runs once.
+    sizes
+        Ranges of scalars that stay symbols in every form; ``shapes`` then has those of all arrays.
 
     Raises
     ------
@@ -165,7 +178,7 @@ def bound(
     UnportableError
         If a bound is not affine, a loop never runs, or a subscript is below zero.
     """
-    return _Binder(function, dict(values), dict(shapes or {}), strict).bound()
+    return _Binder(function, dict(values), dict(shapes or {}), strict, sizes or {}).bound()
 
 
 @dataclass(slots=True)
@@ -176,9 +189,12 @@ class _Binder:
     values: dict[str, int | float]
     given: dict[str, tuple[int, ...]]
     strict: bool = True
+    sizes: Box = field(default_factory=dict)
     place: Place = field(init=False)
     loops: dict[int, BoundLoop] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
+    products: dict[int, Polynomial | None] = field(default_factory=dict)
+    """Subscripts by their elements' identity."""
 
     def __post_init__(self) -> None:
         self.place = Place(self.function.file)
@@ -186,18 +202,51 @@ class _Binder:
     def bound(self) -> BoundFunction:
         assumed = self._complete()
         start = Environment({name: Affine(int(v)) for name, v in self.values.items() if isinstance(v, int)})
+        start.known |= {name: Affine(0, {name: 1}) for name in self.sizes}
         for declared in self.function.prologue:
             start.assign(declared.name, declared.value)
         known = start.copy()
-        nests: list[BoundNest] = []
-        accesses: list[tuple[Access, ...]] = []
-        for statement in self.function.body:
-            found = tuple(self._statements((statement,), known, (), ()))
-            accesses.append(found)
-            if isinstance(statement, Loop):
-                nests.append(BoundNest(statement, dict(self.loops), found))
-        shapes = self._shapes([a for found in accesses for a in found], start)
-        return BoundFunction(self.function, self.values, assumed, tuple(nests), shapes, tuple(accesses))
+        accesses = [tuple(self._statements((s,), known, (), ())) for s in self.function.body]
+        extents = {
+            a.name: tuple(None if e is None else start.affine(e) for e in a.extents)
+            for a in self.function.arrays
+        }
+        if self.sizes:
+            accesses, rows = self._with_rows(accesses)
+            extents |= rows
+        pairs = zip(self.function.body, accesses, strict=True)
+        nests = [BoundNest(s, dict(self.loops), found) for s, found in pairs if isinstance(s, Loop)]
+        if self.sizes:
+            sides = {
+                name: [int(self.values[n]) for e in each[1:] if e for n in e.terms]
+                for name, each in rows.items()
+            }
+            shapes = self.given | {name: (1, *each) for name, each in sides.items()}
+        else:
+            shapes = self._shapes([a for each in accesses for a in each], start)
+        return BoundFunction(
+            self.function, self.values, assumed, tuple(nests), shapes, tuple(accesses), self.sizes, extents
+        )
+
+    def _with_rows(
+        self, accesses: list[tuple[Access, ...]]
+    ) -> tuple[list[tuple[Access, ...]], dict[str, tuple[Affine | None, ...]]]:
+        """Return accesses with a subscript per dimension that products of sizes show, and the extents."""
+        found = {}
+        for array in (a for a in self.function.arrays if a.extents == (None,)):
+            mine = [a for each in accesses for a in each if a.element.array is array]
+            every = [one for a in mine if (one := self.products[id(a.element)]) is not None]
+            if len(every) == len(mine) and (lengths := strides(every)):
+                found[array.name] = lengths
+
+        def split(access: Access) -> Access:
+            lengths, one = found.get(access.element.array.name), self.products.get(id(access.element))
+            return (
+                access if not lengths or one is None else replace(access, subscripts=subscripts(one, lengths))
+            )
+
+        sides = {name: (None, *(Affine(0, {side: 1}) for side in each)) for name, each in found.items()}
+        return [tuple(map(split, each)) for each in accesses], sides
 
     def _complete(self) -> tuple[str, ...]:
         """Check the values given and fill in floating-point ones; return what was assumed."""
@@ -249,12 +298,15 @@ class _Binder:
                 if not isinstance(part, Element) or part.array.local:
                     continue
                 forms = tuple(known.affine(subscript) for subscript in part.subscripts)
+                if self.sizes and part.array.extents == (None,):
+                    self.products[id(part)] = polynomial(part.subscripts[0], known)
                 known_here = tuple(c for c in constraints if c is not None)
                 updated = part is target and isinstance(statement, Assign) and bool(statement.operator)
                 for write in (False, True) if updated else (part is target,):
                     yield Access(
-                        part, write, forms, loops, known_here, bool(constraints), part.line, statement
-                    )
+                        part, write, forms, loops, known_here, bool(constraints), part.line, statement,
+                        self.sizes,
+                    )  # fmt: skip
 
     def _loop(
         self, loop: Loop, known: Environment,
@@ -283,9 +335,13 @@ class _Binder:
         last = stop if "=" in loop.relation else stop + Affine(-1 if loop.step > 0 else 1)
         span = last - start if loop.step > 0 else start - last  # distance to the last value still inside
         step = abs(loop.step)
-        box = {outer.counter: (0, outer.most - 1) for outer in loops}
+        now = {name: (value, value) for name in self.sizes if isinstance(value := self.values[name], int)}
+        box = now | {outer.counter: (0, outer.most - 1) for outer in loops}
         most = max(0, span.range(box)[1] // step + 1)
-        middle = {outer.counter: (outer.mean - 1) / 2 for outer in loops}
+        wide = self.sizes | {outer.counter: (0, outer.limit - 1) for outer in loops}
+        limit = max(most, span.range(wide)[1] // step + 1)
+        middle = {name: float(low) for name, (low, _) in now.items()}
+        middle |= {outer.counter: (outer.mean - 1) / 2 for outer in loops}
         mean = max(0.0, span.at(middle) / step + 1) if span.terms else float(most)
         if not self.strict:
             most, mean = max(1, most), max(1.0, mean)
@@ -293,7 +349,7 @@ class _Binder:
             raise self.place.refused(
                 f"the loop over {loop.variable.name!r} never runs at these sizes", loop.line
             )
-        return BoundLoop(loop, counter, start, span + Affine(0, {counter: -step}), most, mean)
+        return BoundLoop(loop, counter, start, span + Affine(0, {counter: -step}), most, mean, limit)
 
     def _counter(self, loop: Loop) -> str:
         """Return a name of its own for a loop's counter."""

@@ -42,6 +42,8 @@ class Generated:
     """Blocks along x that share every result, whose coordinates then lie along y and z; 0: there are none."""
     scratch: tuple[tuple[str, CType, int], ...] = ()
     """Device memory of its own: parameter, type, elements."""
+    fixed: bool = False
+    """Whether it holds for the sizes alone for which it was written."""
     then: tuple[Generated, ...] = ()
     """Kernels that are launched right after it and end what it began."""
 

@@ -77,7 +77,7 @@ class Object:
 
     name: str
     type: str
-    definition: str
+    definition: tuple[str, ...]
     pointer: bool
     rows: bool
     parameter: bool

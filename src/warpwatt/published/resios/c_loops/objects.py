@@ -70,7 +70,8 @@ def place_of(one: Object) -> str:
 def _made(bound: BoundFunction, one: Object) -> Iterator[str]:
     place = place_of(one)
     if one.parameter and one.rows:
-        yield f"{INDENT}{one.type} *{place} = calloc({rows_of(bound, one)}, sizeof({one.type}));"
+        memory = f"calloc({rows_of(bound, one)}, sizeof({one.type}))"
+        yield f"{INDENT}{one.type} *{place} = ({one.type} *){memory};"
     elif one.parameter:
         yield f"{INDENT}{one.type} {place};"
         yield f"{INDENT}memset(&{place}, 0, sizeof {place});"
@@ -78,7 +79,8 @@ def _made(bound: BoundFunction, one: Object) -> Iterator[str]:
         if member.kind is MemberKind.VALUE:
             yield f"{INDENT}{place}{member.path} = {number(bound.values[member.name])};"
         elif member.kind is MemberKind.POINTER:
-            yield f"{INDENT}{place}{member.path} = (void *)warpwatt_{member.name};"
+            at = f"{place}{member.path}"
+            yield f"{INDENT}{at} = (__typeof__({at}))warpwatt_{member.name};"
     yield from unpacked(bound, one, place, "warpwatt_", changed=False)
 
 

@@ -37,8 +37,12 @@ KEYWORDS = frozenset([
     "protected", "public", "reinterpret_cast", "static_assert", "static_cast", "template", "this",
     "thread_local", "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor",
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize",
+    *(f"{name}{kind}" for kind in ("", "f") for name in (
+        "acospi", "asinpi", "atanpi", "cospi", "erfcinv", "erfcx", "erfinv", "norm", "norm3d", "norm4d",
+        "normcdf", "normcdfinv", "rcbrt", "rhypot", "rnorm", "rnorm3d", "rnorm4d", "rsqrt", "saturate",
+        "sincospi", "sinpi")),
 ])  # fmt: skip
-"""Names that C allows and CUDA C++ does not."""
+"""Names that C allows and CUDA C++ does not: its keywords, variables and mathematical functions."""
 INDENT = "    "
 
 

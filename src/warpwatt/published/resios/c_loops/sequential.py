@@ -6,7 +6,7 @@ import platform
 import re
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,10 +35,7 @@ LEAST_SECONDS, FEWEST_CALLS, MOST_CALLS = 0.2, 5, 100_000
 """Calls are repeated for so long, within these numbers; the median counts, after a first call to warm up."""
 
 _DRIVER = """\
-#define _GNU_SOURCE
-#define main warpwatt_users_main
-#include "{file}"
-#undef main
+{include}
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +51,9 @@ static void warpwatt_bytes(void *p, size_t n, FILE *f, int out) {{
 }}
 int main(int argc, char **argv) {{
     unsigned long long seed = 1;
+    int status = 0;
     FILE *in = argc > 1 ? fopen(argv[1], "rb") : 0, *out = argc > 2 ? fopen(argv[2], "wb") : 0;
-{arrays}{scalars}{objects}    double total = 0;
+{before}{arrays}{scalars}{objects}    double total = 0;
     for (int turn = 0; turn < (out ? 1 : {most}) && (turn < {fewest} || total < {least}); turn++) {{
         double start = warpwatt_now();
         {call};
@@ -64,11 +62,17 @@ int main(int argc, char **argv) {{
         printf("%.9g\\n", took);
         if (total > 20) break;
     }}
-{results}{outputs}    return 0;
+{results}{outputs}    return status;
 }}
 """
+_C_FILE = """\
+#define _GNU_SOURCE
+#define main warpwatt_users_main
+#include "{file}"
+#undef main\
+"""
 _ARRAY = """\
-    {type} *warpwatt_{name} = {memory};
+    {type} *warpwatt_{name} = ({type} *){memory};
     if (!warpwatt_{name}) return 2;
     if (in) warpwatt_bytes(warpwatt_{name}, {bytes}, in, 0);
     else for (size_t i = 0; i < {count}; i++) {{
@@ -120,7 +124,7 @@ class Program:
         if cc is None:
             return Sequential(None, "unknown: no C compiler here")
         try:
-            text = self._run(cc, {}).decode()
+            text = self._timed(cc).decode()
         except (CompileError, ToolchainError) as error:
             return Sequential(None, f"unknown: {error.message}")
         calls = sorted(map(float, text.split()[1:] or text.split()))
@@ -141,35 +145,20 @@ class Program:
         cc = compiler()
         if cc is None:
             raise ToolchainError("no C compiler", hint="install cc, gcc or clang")
-        data = self._run(cc, contents)
-        found, place = {}, 0
-        for array in own_arrays(self.bound):
-            size = self.bound.nbytes(array.name)
-            found[array.name] = data[place : place + size]
-            place += size
-        return found
+        with tempfile.TemporaryDirectory() as folder:
+            program = self._compiled(cc, Path(folder))
+            return exchanged(self.bound, contents, Path(folder), lambda files: _run(program, *files))
 
-    def _run(self, cc: str, contents: Mapping[str, bytes]) -> bytes:
-        """Compile and run; return standard output, or the arrays where contents were given."""
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            program = self._compiled(cc, folder)
-            command = [program]
-            if contents:
-                before, after = folder / "before", folder / "after"
-                before.write_bytes(b"".join(contents[a.name] for a in own_arrays(self.bound)))
-                command += [before, after]
-            outcome = run(command, timeout=TIMEOUT_SECONDS)
-            if outcome.status:
-                raise ToolchainError(f"the compiled C fails at these sizes (status {outcome.status})")
-            return after.read_bytes() if contents else outcome.stdout
+    def _timed(self, cc: str) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            return _run(self._compiled(cc, Path(folder)))
 
     def _compiled(self, cc: str, folder: Path) -> Path:
         file = folder / "users.c"
         file.write_bytes(self.source.data)
         path = self.source.path.resolve() if self.source.path is not None else file
         driver, program = folder / "driver.c", folder / "program"
-        driver.write_text(driver_text(self.bound, str(path)), encoding="utf-8")
+        driver.write_text(_c_driver(self.bound, str(path)), encoding="utf-8")
         command = [
             cc, *FLAGS, *self.flags, *(f"-D{define}" for define in self.options.defines),
             f"-I{self.source.folder}", *(f"-I{include}" for include in self.options.include),
@@ -182,27 +171,71 @@ class Program:
         return program
 
 
+def exchanged(
+    bound: BoundFunction,
+    contents: Mapping[str, bytes],
+    folder: Path,
+    run_with: Callable[[tuple[Path, Path]], object],
+) -> dict[str, bytes]:
+    """Return what every array holds after a driver has run that is given two files: before and after."""
+    before, after = folder / "before", folder / "after"
+    before.write_bytes(b"".join(contents[a.name] for a in own_arrays(bound)))
+    run_with((before, after))
+    data, found, place = after.read_bytes(), {}, 0
+    for array in own_arrays(bound):
+        size = bound.nbytes(array.name)
+        found[array.name] = data[place : place + size]
+        place += size
+    return found
+
+
+def _run(program: Path, *arguments: Path) -> bytes:
+    outcome = run([program, *arguments], timeout=TIMEOUT_SECONDS)
+    if outcome.status:
+        raise ToolchainError(f"the compiled C fails at these sizes (status {outcome.status})")
+    return outcome.stdout
+
+
 def own_arrays(bound: BoundFunction) -> tuple[Array, ...]:
     """Return the arrays that the caller of the function sees."""
     return tuple(a for a in bound.function.arrays if not a.temporary)
 
 
-def driver_text(bound: BoundFunction, file: str) -> str:
-    """Return a C program that includes a file and calls its function: fill, time, write."""
+def _c_driver(bound: BoundFunction, file: str) -> str:
+    """Return a C program that includes a file and calls its function."""
     function = bound.function
     members = {m.name for o in function.objects for m in o.members}
     result = f"warpwatt_{function.returned}[0] = " if function.returned else ""
+    call = f"{result}{function.name}({', '.join(_argument(bound, name) for name in function.order)})"
+    own = {a.name: f"(void *)&{a.name}" for a in function.arrays if _global(bound, a)}
+    scalars = "".join(
+        f"    {s.name} = {number(bound.values[s.name])};\n"
+        for s in function.scalars
+        if not s.parameter and s.name not in members
+    )
+    return driver_text(bound, _C_FILE.format(file=file), call, own, scalars=scalars)
+
+
+def driver_text(
+    bound: BoundFunction,
+    include: str,
+    call: str,
+    memory: Mapping[str, str],
+    before: str = "",
+    scalars: str = "",
+) -> str:
+    """Return a program in C and C++ that makes arrays, calls a function, and times it or writes the arrays.
+
+    ``memory`` is where arrays lie that malloc does not make; ``before`` comes first in its main function.
+    """
     return _DRIVER.format(
-        file=file,
-        arrays="".join(_array(bound, array) for array in own_arrays(bound)),
-        scalars="".join(
-            f"    {s.name} = {number(bound.values[s.name])};\n"
-            for s in function.scalars
-            if not s.parameter and s.name not in members
-        ),
+        include=include,
+        before=before,
+        arrays="".join(_array(bound, array, memory) for array in own_arrays(bound)),
+        scalars=scalars,
         objects=driver_objects(bound),
         results=driver_results(bound),
-        call=f"{result}{function.name}({', '.join(_argument(bound, name) for name in function.order)})",
+        call=call,
         least=LEAST_SECONDS,
         fewest=FEWEST_CALLS,
         most=MOST_CALLS,
@@ -213,7 +246,7 @@ def driver_text(bound: BoundFunction, file: str) -> str:
     )
 
 
-def _array(bound: BoundFunction, array: Array) -> str:
+def _array(bound: BoundFunction, array: Array, memory: Mapping[str, str]) -> str:
     """Return C that makes an array and fills it: reals in [0, 1), integers in [0, 8)."""
     size = bound.nbytes(array.name)
     value = "(seed >> 40) / 16777216.0" if array.type.floating else "seed >> 61"
@@ -222,7 +255,7 @@ def _array(bound: BoundFunction, array: Array) -> str:
         type=array.type.spelling,
         bytes=size,
         count=size // array.type.size,
-        memory=f"(void *)&{array.name}" if _global(bound, array) else f"malloc({size})",
+        memory=memory.get(array.name, f"malloc({size})"),
         value=value,
     )
 

@@ -95,21 +95,55 @@ def object_type(scope: Scope, node: Any) -> ObjectType | None:
     return ObjectType(text, tuple(whole.decls), tuple(extents), const, tuple(names))
 
 
-def definition(scope: Scope, kind: ObjectType, seen: set[str] | None = None) -> str:
+def definition(scope: Scope, kind: ObjectType) -> tuple[str, ...]:
     """Return the declarations in C that the type needs, those of its members first."""
-    seen = set() if seen is None else seen
-    seen.add(kind.text)
-    found: list[str] = []
-    for one in kind.fields:
-        nested = object_type(scope, one.type)
-        if nested is not None and nested.text not in seen:
-            found.append(definition(scope, nested, seen))
-    generator = c_generator.CGenerator()
-    if kind.text.startswith("struct ") or not kind.names:
-        tag = kind.text.removeprefix("struct ")
-        found.append(f"{generator.visit(scope.tags[tag])};")
-    found += [f"typedef {generator.visit(scope.typedefs[name])} {name};" for name in reversed(kind.names)]
-    return "\n".join(dict.fromkeys(found))
+    made = _Declarations(scope)
+    for name in kind.names:
+        made.typedef(name)
+    if not kind.names:
+        made.tag(kind.text.removeprefix("struct "))
+    return tuple(made.texts)
+
+
+@dataclass(slots=True)
+class _Declarations:
+    """Writes the types of the user's files that a type is made of, each once, before what needs it."""
+
+    scope: Scope
+    texts: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    def typedef(self, name: str) -> None:
+        """Write the type of that name; a structure with a tag is declared before its members are."""
+        target = self.scope.typedefs[name]
+        if name in self.seen or str(getattr(target.coord, "file", "")).startswith("/usr/"):
+            return
+        self.seen.add(name)
+        kind = target.type if isinstance(target, c_ast.TypeDecl) else None
+        if isinstance(kind, c_ast.Struct) and kind.name:
+            self.texts.append(f"typedef struct {kind.name} {name};")
+            self.tag(kind.name)
+        else:
+            self._members(target)
+            self.texts.append(
+                f"{c_generator.CGenerator().visit(c_ast.Typedef(name, [], ['typedef'], target))};"
+            )
+
+    def tag(self, name: str) -> None:
+        """Write the structure, union or enumeration of that tag."""
+        whole = self.scope.tags.get(name)
+        if f"struct {name}" not in self.seen and whole is not None:
+            self.seen.add(f"struct {name}")
+            self._members(whole)
+            self.texts.append(f"{c_generator.CGenerator().visit(whole)};")
+
+    def _members(self, node: Any) -> None:
+        for child in node:
+            if isinstance(child, c_ast.IdentifierType) and child.names[-1] in self.scope.typedefs:
+                self.typedef(child.names[-1])
+            elif isinstance(child, c_ast.Struct) and child.decls is None:
+                self.tag(child.name)
+            self._members(child)
 
 
 def parameter(scope: Scope, node: Any, kind: ObjectType, read: Read, *, given: bool) -> Structure | Rows:

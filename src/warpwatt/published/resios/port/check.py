@@ -1,52 +1,98 @@
-"""``check``: the generated kernels, emulated, against the compiled C on the same random contents."""
+"""``check``: the emitted program, host function included, against the compiled C on the same contents.
+
+A driver around the emitted file makes arrays, calls the host function and writes the arrays; it runs on the
+stand-in for the CUDA runtime that ``warpwatt run`` has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.core.arguments import Buffer
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Level
-from warpwatt.emulate import native
-from warpwatt.emulate.context import load_launch
-from warpwatt.emulate.lift import lift
-from warpwatt.emulate.memory import DeviceMemory
-from warpwatt.emulate.run import Limits, Stop
-from warpwatt.frontend.compiled import Source
-from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.program.binding import bind
-from warpwatt.published.resios.c_loops.printer import safe
+from warpwatt.gpus import find
+from warpwatt.published.resios.c_loops.bound import bound as bind
+from warpwatt.published.resios.c_loops.objects import driver_argument, number
 from warpwatt.published.resios.c_loops.sequential import Program as Compiled
-from warpwatt.published.resios.c_loops.sequential import own_arrays
-from warpwatt.published.resios.port.launches import launch_at
+from warpwatt.published.resios.c_loops.sequential import driver_text, exchanged, own_arrays
+from warpwatt.published.resios.port.host_code import entry, given
+from warpwatt.run.build import compile_program
+from warpwatt.run.client import Bounds, run_program
+from warpwatt.run.session import Wanted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.core.program import Kernel, Parameter, Program
-    from warpwatt.emulate.run import Run
+    from warpwatt.frontend.compiled import Source
     from warpwatt.published.resios.c_loops.bound import BoundFunction
     from warpwatt.published.resios.c_loops.types import CType
     from warpwatt.published.resios.port.result import Port
 
-    Engine = Callable[..., Run]
-
 SEPARATE = "-fmad=false"
-"""Keeps nvcc from contracting a·b + c, as ``-ffp-contract=off`` keeps the C compiler: results are equal."""
-LIMITS = Limits(warp_instructions=2_000_000_000, trace_bytes=0)
+"""Keeps nvcc from contracting a·b + c, as the next keeps the C compiler: results are equal."""
+SAME_C = ("-ffp-contract=off",)
+DEVICE = "h100"
+BUDGET_SECONDS = 600.0
+"""CPU time for computing the kernels of one run."""
 SEED = 0
 _NUMPY = {"f": "float", "i": "int", "u": "uint"}
-TARGET = "sm_90"
+_INCLUDE = """\
+#include <cstdlib>
+#include <cstdio>
+#include <cuda_runtime.h>
+static size_t warpwatt_shift;
+static int warpwatt_fill;
+static void *warpwatt_memory(size_t bytes, size_t element) {{
+    return (char *)malloc(bytes + warpwatt_shift * element) + warpwatt_shift * element;
+}}
+template <class T> static cudaError_t warpwatt_malloc(T **place, size_t bytes) {{
+    char *base = 0;
+    const size_t before = warpwatt_shift * sizeof(T);
+    cudaError_t status = cudaMalloc(&base, before + bytes);
+    if (!status) status = cudaMemset(base, warpwatt_fill, before + bytes);
+    *place = (T *)(base + before);
+    return status;
+}}
+template <class T> static cudaError_t warpwatt_free(T *place) {{
+    return cudaFree((char *)place - warpwatt_shift * sizeof(T));
+}}
+#undef stderr
+#define stderr stdout
+#define cudaMalloc warpwatt_malloc
+#define cudaFree warpwatt_free
+{emitted}
+"""
+_BEFORE = """\
+    warpwatt_shift = atoi(argv[3]);
+    warpwatt_fill = atoi(argv[4]);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How one run begins: random contents, the byte that device memory holds, the pointers' place.
+
+    Every pointer of host and device lies ``shift`` elements behind an aligned address.
+    """
+
+    seed: int
+    fill: int
+    shift: int
+
+
+CONDITIONS = (Conditions(SEED, 0x00, 0), Conditions(SEED + 1, 0xFF, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How one array of the kernels compares with the C: elements that differ, and by how much at most.
+    """How one array compares with the C: elements that differ, and by how much at most.
 
     ``relative`` is the largest difference over the largest value of the array.
     """
@@ -62,32 +108,39 @@ class Agreement:
         return not self.different
 
 
-def check(
-    source: Source, port: Port, options: CompileOptions | None = None, *,
-    level: Level = Level.PTX, engine: Engine = native.run, target: str = TARGET, seed: int = SEED,
-) -> tuple[Agreement, ...]:  # fmt: skip
-    """Return how the arrays that the kernels write compare with those the compiled C writes.
+def check(source: Source, port: Port, options: CompileOptions | None = None) -> tuple[Agreement, ...]:
+    """Return how every array of the caller compares with what the compiled C leaves in it.
 
-    Every array starts with the same random contents in both; neither compiler may contract multiplications
-    and additions, so equal to the last bit is what to expect of arithmetic without library functions.
+    The emitted program runs under both :data:`CONDITIONS`, at two sizes where it takes several, and the
+    worst counts. Neither compiler may contract multiplications and additions, so equal to the last bit is
+    what to expect of arithmetic without library functions.
 
     Raises
     ------
     InputError
-        If a kernel does not end, or touches memory out of bounds.
+        If the emitted program fails: it touches memory out of bounds, or does not end.
     ToolchainError, CompileError
         If a compiler is missing or refuses its text.
     """
-    bound = port.bound
-    before = contents(bound, seed)
-    flags = ("-ffp-contract=off",)
-    program = Compiled(source, bound, options or CompileOptions(), flags)
-    wanted = program.computed({name: array.tobytes() for name, array in before.items()})
-    found = _emulated(port, before, target, level, engine)
-    written = sorted({a.element.array.name for a in bound.accesses if a.write} & set(before))
-    return tuple(
-        _compared(name, np.frombuffer(wanted[name], before[name].dtype), found[name]) for name in written
-    )
+    found: dict[str, Agreement] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for bound, how in zip(_sizes(port), CONDITIONS, strict=True):
+            if how is CONDITIONS[0] or bound is not port.bound:
+                program = _program(port, bound, Path(folder))
+            before = contents(bound, how.seed)
+            held = {name: array.tobytes() for name, array in before.items()}
+            wanted = Compiled(source, bound, options or CompileOptions(), SAME_C).computed(held)
+            got = exchanged(bound, held, Path(folder), partial(_run, program, how))
+            for name, array in before.items():
+                one = _compared(name, *(np.frombuffer(data[name], array.dtype) for data in (wanted, got)))
+                found[name] = max(found.get(name, one), one, key=lambda a: (a.different > 0, a.relative))
+    return tuple(found.values())
+
+
+def _sizes(port: Port) -> tuple[BoundFunction, BoundFunction]:
+    """Return the function at the port's sizes, and at others where the emitted program takes them."""
+    first = port.bound
+    return first, bind(first.function, {**first.values, **port.other}) if port.other else first
 
 
 def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
@@ -103,57 +156,50 @@ def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
     return made
 
 
-def _emulated(
-    port: Port, before: Mapping[str, NDArray[Any]], target: str, level: Level, engine: Engine
-) -> dict[str, NDArray[Any]]:
-    """Return the arrays after all kernels have run one after another on the emulator."""
-    memory = DeviceMemory()
-    arrays = {**before, **_temporaries(port)}
-    addresses = {safe(name): memory.place(name, array.copy()) for name, array in arrays.items()}
-    options = replace(CompileOptions(), flags=(SEPARATE,))
-    text = Source("generated.cu", port.cuda.encode())
-    made = {nest.generated.base: nest.generated.chain for nest in port.nests}
-    names = [one.name for chain in made.values() for one in chain]
-    kernels = {name: _code(load_kernel(text, target, options, name), level) for name in names}
-    every = (
-        (kernel, times, one)
-        for kernel, times in port.program.launches()
-        for one in made[safe(kernel.function.name)]
-    )
-    for kernel, times, one in every:
-        code, parameters = kernels[one.name]
-        launch = launch_at(port.program, kernel, one, times)
-        buffers = [name for name, argument in launch.arguments.items() if isinstance(argument, Buffer)]
-        context, _ = load_launch(
-            bind(code, launch, parameters),
-            memory=memory,
-            addresses={name: addresses[name] for name in buffers},
-        )
-        run = engine(lift(code), context, memory, range(launch.grid.count), LIMITS)
-        if run.stop is not Stop.DONE:
-            reason = run.fault.reason if run.fault is not None else "the budget is spent"
-            raise InputError(f"kernel {one.name} ends with {run.stop}: {reason}")
-    return {name: memory.array(name) for name in before}
+def _program(port: Port, bound: BoundFunction, folder: Path) -> Path:
+    """Compile the emitted file with a driver that calls its host function."""
+    source = folder / "port.cu"
+    source.write_text(_driver(port.cuda, bound), encoding="utf-8")
+    return compile_program(source, (SEPARATE,), [find(DEVICE).target], folder)
 
 
-def _code(kernel: Kernel, level: Level) -> tuple[Program, tuple[Parameter, ...]]:
-    code = kernel.ptx if level is Level.PTX else kernel.sass
-    assert code is not None
-    assert kernel.ptx is not None
-    return code, kernel.ptx.parameters
+def _driver(cuda: str, bound: BoundFunction) -> str:
+    function = bound.function
+    objects = {one.name: replace(one, parameter=True) for one in function.objects}
+    bound = replace(bound, function=replace(function, objects=tuple(objects.values())))
+    arrays = {a.name: a.type for a in own_arrays(bound)}
 
+    def argument(name: str) -> str:
+        if name in objects:
+            return driver_argument(objects[name])
+        return f"warpwatt_{name}" if name in arrays else number(bound.values[name])
 
-def _temporaries(port: Port) -> dict[str, NDArray[Any]]:
-    """Return arrays that only the device has; their contents do not matter."""
-    bound = port.program.bound
-    found = {
-        array.name: np.zeros(bound.nbytes(array.name) // array.type.size, array_type(array.type))
-        for array in bound.function.arrays
-        if array.temporary
+    names = [*given(function), *([function.returned] if function.returned else [])]
+    memory = {
+        name: f"warpwatt_memory({bound.nbytes(name)}, sizeof({kind.spelling}))"
+        for name, kind in arrays.items()
     }
-    for made in (one for nest in port.nests for one in nest.generated.chain):
-        found |= {name: np.zeros(count, array_type(kind)) for name, kind, count in made.scratch}
-    return found
+    call = f"status = {entry(function)}({', '.join(map(argument, names))})"
+    return driver_text(bound, _INCLUDE.format(emitted=cuda), call, memory, _BEFORE)
+
+
+def _run(program: Path, how: Conditions, files: Sequence[Path]) -> None:
+    """Run the driver on the stand-in for the CUDA runtime; nothing is predicted."""
+    said: list[str] = []
+    device = Wanted([find(DEVICE)], budget=BUDGET_SECONDS, notify=said.append).device()
+    device.work.predicts = False
+    words = [str(program), *map(str, files), str(how.shift), str(how.fill)]
+    try:
+        with tempfile.TemporaryFile("w+") as output:
+            ending = run_program(words, device, Bounds(), output)
+            output.seek(0)
+            said.append(output.readline())
+    finally:
+        device.arena.close()
+    failure = device.work.error.message if device.work.error else device.executor.given_up
+    if ending.status or failure:
+        reason = failure or ending.reason or f"status {ending.status}"
+        raise InputError(f"the emitted program fails: {' '.join([reason, *said]).strip()}")
 
 
 def array_type(kind: CType) -> np.dtype[Any]:

@@ -2,77 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from warpwatt.published.resios.c_loops.nest import Array, MemberKind, Object
+from warpwatt.published.resios.c_loops.nest import Array, Assign, Declare, MemberKind, Name, Object
 from warpwatt.published.resios.c_loops.objects import packed, unpacked, used_members
 from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 from warpwatt.published.resios.schedule.build import BuiltLoop
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.cuda import Generated
-    from warpwatt.published.resios.c_loops.nest import Function
+    from warpwatt.published.resios.c_loops.nest import Function, Scalar, Statement
     from warpwatt.published.resios.schedule.build import BuiltKernel, BuiltNode
     from warpwatt.published.resios.schedule.transform import Program
 
 
 def host_function(
-    program: Program, made: Mapping[str, Generated], copied_in: Sequence[str], copied_out: Sequence[str]
+    program: Program,
+    made: Mapping[str, Generated],
+    copied: tuple[Collection[str], Collection[str]],
+    sizes: tuple[Sequence[str], Mapping[str, str]] = ((), {}),
 ) -> str:
     """Return a C++ function that runs a port: its arrays are the host's, everything else happens inside.
 
-    ``made`` are the kernels by name; arrays go to the device and back as the two lists say.
+    It returns the status of CUDA. ``made`` are the kernels by name; arrays go to the device and back as the
+    two lists of ``copied`` say. ``sizes`` are the conditions it needs, and the elements of arrays as C.
     """
     function, printer = program.bound.function, Printer(program.bound.shapes)
-    arrays = {a.name: a for a in function.arrays}
-    scalars = {s.name: s for s in function.scalars}
-    objects = {one.name: one for one in function.objects}
-    members = {m.name for one in objects.values() for m in one.members}
-    listed = dict.fromkeys([*function.order, *objects, *arrays, *scalars])
-    given = [n for n in listed if n in objects or (n not in members and n != function.returned)]
-    given = [n for n in given if n not in arrays or not arrays[n].temporary]
-    head = ", ".join(_given(objects.get(n) or arrays.get(n) or scalars[n]) for n in given)
-    result = arrays[function.returned].type.spelling if function.returned else "void"
-    lines = [*_definitions(function), f"{result} {safe(function.name)}_on_gpu({head})", "{"]
-    for one in objects.values():
-        lines += _member_variables(program, one)
+    known = _known(function)
+    head = ", ".join(_given(known[n]) for n in given(function))
     if function.returned:
-        lines.append(f"{INDENT}{result} {function.returned}[1];")
-    for name, value in program.hosted.items():
-        lines.append(
-            f"{INDENT}const {program.types[name].spelling} {safe(name)} = {value!r};  // at these sizes"
-        )
-    for array in function.arrays:
-        size = program.bound.nbytes(array.name)
-        lines.append(f"{INDENT}{array.type.spelling} *{_device(array.name)};")
-        lines.append(f"{INDENT}cudaMalloc(&{_device(array.name)}, {size});")
-    scratch = {s[0]: s for one in made.values() for kernel in one.chain for s in kernel.scratch}
-    for name, kind, count in scratch.values():
-        lines.append(f"{INDENT}{kind.spelling} *{_device(name)};")
-        lines.append(f"{INDENT}cudaMalloc(&{_device(name)}, {count * kind.size});")
+        head = ", ".join([*([head] if head else []), _given(known[function.returned])])
+    lines = [*_definitions(function), f"cudaError_t {entry(function)}({head})", "{"]
+    for one in function.objects:
+        lines += _member_variables(program, one)
+    needed, elements = sizes
+    lines += _refusal(function, needed)
+    lines += [
+        line
+        for statement in function.body
+        if host_scalar(statement) in program.hosted
+        for line in printer.statements((statement,), 1)
+    ]
+    blocks = {a.name: (a.type, str(program.bound.nbytes(a.name))) for a in function.arrays}
+    for kernel in (kernel for first in made.values() for kernel in first.chain):
+        blocks |= {name: (kind, str(count * kind.size)) for name, kind, count in kernel.scratch}
+    for name, count in elements.items():
+        lines.append(f"{INDENT}const size_t bytes_{name} = sizeof({blocks[name][0].spelling}) * ({count});")
+        blocks[name] = (blocks[name][0], f"bytes_{name}")
+    for name, (kind, size) in blocks.items():
+        lines.append(f"{INDENT}{kind.spelling} *{_device(name)} = nullptr;")
+        lines.append(f"{INDENT}cudaMalloc(&{_device(name)}, {size});")
+    copied_in, copied_out = copied
     for name in copied_in:
         pair = f"{_device(name)}, {safe(name)}"
-        lines.append(f"{INDENT}cudaMemcpy({pair}, {program.bound.nbytes(name)}, cudaMemcpyHostToDevice);")
+        lines.append(f"{INDENT}cudaMemcpy({pair}, {blocks[name][1]}, cudaMemcpyHostToDevice);")
     for node in program.nodes:
         lines += _node(node, program, made, printer, 1)
     for name in copied_out:
         pair = f"{safe(name)}, {_device(name)}"
-        lines.append(f"{INDENT}cudaMemcpy({pair}, {program.bound.nbytes(name)}, cudaMemcpyDeviceToHost);")
-    freed = [*(array.name for array in function.arrays), *scratch]
-    lines += [f"{INDENT}cudaFree({_device(name)});" for name in freed]
-    for one in objects.values():
+        lines.append(f"{INDENT}cudaMemcpy({pair}, {blocks[name][1]}, cudaMemcpyDeviceToHost);")
+    lines.append(f"{INDENT}const cudaError_t status = cudaGetLastError();")
+    lines += [f"{INDENT}cudaFree({_device(name)});" for name in blocks]
+    for one in function.objects:
         lines += _put_back(program, one)
-    if function.returned:
-        lines.append(f"{INDENT}return {function.returned}[0];")
-    return "\n".join(["#ifndef __CUDACC_RTC__", *lines, "}", "#endif", ""])
+    ending = [f"{INDENT}return status;", "}", "#endif", ""]
+    return "\n".join(["#ifndef __CUDACC_RTC__", "#include <cstdio>", *lines, *ending])
+
+
+def entry(function: Function) -> str:
+    """Return the name of the host function of a port."""
+    return f"{safe(function.name)}_on_gpu"
+
+
+def given(function: Function) -> tuple[str, ...]:
+    """Return what the host function is given, in order: parameters, then globals; the result comes last."""
+    known = _known(function)
+    members = {m.name for one in function.objects for m in one.members} - {o.name for o in function.objects}
+    left_out = members | {a.name for a in function.arrays if a.temporary} | {function.returned}
+    return tuple(n for n in dict.fromkeys([*function.order, *known]) if n in known and n not in left_out)
+
+
+def _known(function: Function) -> dict[str, Object | Array | Scalar]:
+    every: tuple[Object | Array | Scalar, ...] = (*function.objects, *function.arrays, *function.scalars)
+    return {one.name: one for one in every}
+
+
+def _refusal(function: Function, needed: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that refuse sizes for which the kernels do not hold."""
+    if needed:
+        text = f"{entry(function)} needs {' and '.join(needed)}: port the C again for other values"
+        yield f"{INDENT}if (!({' && '.join(needed)})) {{"
+        yield f'{INDENT * 2}fputs("{text}\\n", stderr);'
+        yield f"{INDENT * 2}return cudaErrorInvalidValue;"
+        yield f"{INDENT}}}"
+
+
+def host_scalar(statement: Statement) -> str:
+    """Return the scalar that a statement declares or sets, empty for other statements."""
+    match statement:
+        case Declare(name=name) | Assign(target=Name(name=name)):
+            return name
+    return ""
 
 
 def _definitions(function: Function) -> list[str]:
     """Return what the structures of the caller need in front of the function."""
     if not function.objects:
         return []
-    definitions = dict.fromkeys(one.definition for one in function.objects)
+    definitions = dict.fromkeys(text for one in function.objects for text in one.definition)
     return ["#include <cstdlib>", "#include <cstring>", *definitions]
 
 
@@ -88,7 +126,7 @@ def _member_variables(program: Program, one: Object) -> Iterator[str]:
         kind, name = types[member.name].spelling, safe(member.name)
         match member.kind:
             case MemberKind.VALUE:
-                yield f"{INDENT}const {kind} {name} = {place}{member.path};"
+                yield f"{INDENT}{kind} {name} = {place}{member.path};"
             case MemberKind.POINTER:
                 yield f"{INDENT}{kind} *{name} = ({kind} *){place}{member.path};"
             case MemberKind.INSIDE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
@@ -17,19 +17,24 @@ from warpwatt.published.resios.c_loops.bound import bound as bind
 from warpwatt.published.resios.c_loops.cuda import source as cuda_source
 from warpwatt.published.resios.c_loops.decide import decided
 from warpwatt.published.resios.c_loops.dependence import check_aliases
+from warpwatt.published.resios.c_loops.evaluate import converted
 from warpwatt.published.resios.c_loops.mapping import mapped
 from warpwatt.published.resios.c_loops.nest import walk
+from warpwatt.published.resios.c_loops.printer import Printer, safe
 from warpwatt.published.resios.c_loops.read import read_function
 from warpwatt.published.resios.c_loops.sequential import Program as Compiled
 from warpwatt.published.resios.c_loops.sequential import Sequential
 from warpwatt.published.resios.equations import transfer_seconds
 from warpwatt.published.resios.machine import tables
+from warpwatt.published.resios.port import extents
 from warpwatt.published.resios.port.choose import Candidates, Chosen, Target, added, choose
 from warpwatt.published.resios.port.host_code import host_function
 from warpwatt.published.resios.port.launches import launched, mapping_of
+from warpwatt.published.resios.port.liveness import copies
 from warpwatt.published.resios.port.proofs import proof
 from warpwatt.published.resios.port.reduction import fits, unguarded
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
+from warpwatt.published.resios.port.steering import free, steering
 from warpwatt.published.resios.port.variants import variants
 from warpwatt.published.resios.prognosis import prognose
 from warpwatt.published.resios.schedule.transform import transformed
@@ -100,11 +105,13 @@ def port(
         If sizes are missing, or the source is no C.
     """
     choice = choice or Choice()
-    function = decided(read_function(source, request.function, request.options), request.values)
+    whole = read_function(source, request.function, request.options)
+    function = decided(whole, request.values)
     bound = bind(function, request.values, request.shapes)
     if not request.assume_no_alias:
         check_aliases(function, set().union(*(bound.written(nest) for nest in bound.nests)))
-    program = transformed(function, request.values, request.shapes, reorder=request.reorder)
+    any_size = () if request.shapes or any(one.rows for one in function.objects) else free(whole)
+    program = transformed(function, request.values, request.shapes, reorder=request.reorder, free=any_size)
     _refuse_sequential(bound, program)
     ready = launched(program)
     found = []
@@ -116,7 +123,8 @@ def port(
         found.append(Candidates(one, mapping, prognosis, made))
     chosen, note = choose(program, tuple(found), Target(gpu, clocks, choice), request.take)
     sequential = _sequential(source, bound, request)
-    copied_in, copied_out = copies(bound)
+    at_run_time = _sizes(program, chosen, steering(whole))
+    copied_in, copied_out = copies(bound, program.symbolic if at_run_time.elements else None)
     sizes = [*copied_in.values(), *copied_out.values()]
     texts = {c.generated.base: c.generated for c in chosen}
     comments = {
@@ -126,7 +134,7 @@ def port(
     text = (
         cuda_source(bound, tuple(texts.values()), comments)
         + "\n"
-        + host_function(program, texts, [*copied_in], [*copied_out])
+        + host_function(program, texts, (copied_in, copied_out), (at_run_time.needed, at_run_time.elements))
     )
     launches = sum(len(one.launches) * len(c.generated.chain) for one, c in zip(ready, chosen, strict=True))
     ported = tuple(_ported(one, taken, note) for one, taken in zip(found, chosen, strict=True))
@@ -141,8 +149,40 @@ def port(
         resios=_by_resios(ported, gpu, sizes, launches, request),
         model=_by_model(ported, gpu, sizes, launches, request),
         cuda=text,
+        other=at_run_time.other,
         warnings=tuple(f"{name} is not given: assumed to be 1" for name in bound.assumed),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """What the emitted host function needs: conditions and elements of arrays as C; other sizes to check."""
+
+    needed: list[str]
+    elements: dict[str, str] = field(default_factory=dict)
+    other: dict[str, int] = field(default_factory=dict)
+
+
+def _sizes(program: Program, chosen: tuple[Chosen, ...], fixed: tuple[str, ...]) -> _Sizes:
+    """Return which sizes the emitted program takes: any where everything in it holds for them."""
+    printer, general = Printer({}), program.symbolic
+    made = [one for c in chosen for one in c.generated.chain]
+    if general is not None and not any(one.fixed or one.scratch for one in made):
+        forms = extents.needed(general)
+        elements = extents.counts(general, program.bound.shapes, forms, printer) if forms else None
+        if elements is not None and forms is not None:
+            needed = _equal(program, [name for name in fixed if name not in general.sizes])
+            needed += extents.conditions(general, printer, elements, forms)
+            counts = {name: text.replace(extents.CAST, "(size_t)") for name, text in elements.items()}
+            return _Sizes(needed, counts, extents.other_sizes(general, forms))
+    return _Sizes(_equal(program, fixed))
+
+
+def _equal(program: Program, names: Iterable[str]) -> list[str]:
+    """Return as C that scalars have the program's values."""
+    types = {s.name: s.type for s in program.bound.function.scalars}
+    values = {name: converted(program.bound.values[name], types[name]) for name in names}
+    return [f"{safe(name)} == {value!r}" for name, value in values.items()]
 
 
 def _ported(one: Candidates, taken: Chosen, note: str) -> PortedNest:
@@ -188,23 +228,6 @@ def _sequential(source: Text, bound: BoundFunction, request: Request) -> Sequent
     if not request.run:
         return Sequential(None, "unknown: not run")
     return Compiled(source, bound, request.options).timed()
-
-
-def copies(bound: BoundFunction) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the arrays to copy to the device and back, with their bytes.
-
-    What an earlier statement of the function's body made need not be copied; an array that is written is
-    copied back whole, and to the device first unless it is read nowhere. Temporaries stay on the device.
-    """
-    need: dict[str, int] = {}
-    made: set[str] = set()
-    own = {a.name for a in bound.function.arrays if not a.temporary}
-    for number in range(len(bound.function.body)):
-        mine = bound.accesses_of(number)
-        read = {a.element.array.name for a in mine if not a.write}
-        need |= {name: bound.nbytes(name) for name in sorted((read & own) - made)}
-        made |= {a.element.array.name for a in mine if a.write} & own
-    return need, {name: bound.nbytes(name) for name in sorted(made)}
 
 
 def _by_resios(

@@ -44,7 +44,10 @@ def _independence(kernel: BuiltKernel, program: Program) -> Iterator[str]:
         return
     written = sorted(a.name for a in _arrays(kernel, written=True))
     used = {n for part in kernel.kernel.parts for n in reads(part.unit)} | _sizes(kernel)
-    sizes = ", ".join(f"{n} = {v}" for n, v in program.integers.items() if n in used)
+    ranges = program.symbolic.sizes if program.symbolic else {}
+    texts = {n: f"{n} = {v}" for n, v in program.integers.items() if n in used}
+    texts |= {n: f"{n} from {low} to {high}" for n, (low, high) in ranges.items() if n in used}
+    sizes = ", ".join(texts.values())
     known = f"Proved for {sizes}" if sizes else "Proved"
     step = f" at one step of {' and '.join(kernel.times)}" if kernel.times else ""
     what = f"no two threads touch an element of {', '.join(written)} that one of them writes{step}"

@@ -135,6 +135,8 @@ class Port:
     model: Costs | None
     """The costs with the default model's kernel times, None where it was not asked or cannot answer."""
     cuda: str
+    other: dict[str, int]
+    """Other sizes that the emitted program takes; empty where it takes none."""
     warnings: tuple[str, ...] = ()
 
     @property

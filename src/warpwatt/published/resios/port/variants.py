@@ -63,7 +63,7 @@ def _variants(
     for side in TILES:
         made = tiled(bound, mapping, side)
         if made is not None:
-            yield Variant(f"tiles of {side}×{side} in shared memory", made)
+            yield Variant(f"tiles of {side}×{side} in shared memory", replace(made, fixed=True))
     results = math.prod(loop.most for loop in mapping.loops)
     for combining in Combining if reorder and results <= MOST_RESULTS else ():
         made = shared_reduction(bound, mapping, combining, SHARED_THREADS)

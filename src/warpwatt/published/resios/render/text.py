@@ -45,7 +45,7 @@ def _parts(
             yield from _nest(port, nest, number)
         yield from (Text(f"! {plain(w)}", style="yellow") for w in port.warnings)
     if agreements:
-        yield from section("Kernels, emulated, against the compiled C", *map(_agreement, agreements))
+        yield from section("Emitted program against the compiled C", *map(_agreement, agreements))
     yield Text("")
     yield Text(_provenance(ports[0], context), style=QUIET)
 

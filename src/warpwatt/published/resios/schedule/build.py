@@ -7,7 +7,7 @@ accesses, the prognosis) reads kernels too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.affine_form import Affine
@@ -32,7 +32,7 @@ from warpwatt.published.resios.c_loops.refuse import Place
 from warpwatt.published.resios.c_loops.types import INT
 from warpwatt.published.resios.schedule.domain import Domain, domain
 from warpwatt.published.resios.schedule.lanes import lanes_last
-from warpwatt.published.resios.schedule.limits import Limits, ends, united
+from warpwatt.published.resios.schedule.limits import Limits, ends, implied, united
 from warpwatt.published.resios.schedule.part import part_statements
 from warpwatt.published.resios.schedule.plan import HostLoop, Kernel, Node
 
@@ -79,7 +79,7 @@ BuiltNode = BuiltKernel | BuiltLoop
 
 
 def built(
-    bound: BoundFunction, nodes: Sequence[Node], hosted: Mapping[str, CType], values: Mapping[str, int]
+    bound: BoundFunction, nodes: Sequence[Node], hosted: Mapping[str, CType], values: Box
 ) -> tuple[BuiltNode, ...]:
     """Return the kernels and host loops of a schedule.
 
@@ -88,7 +88,7 @@ def built(
     hosted
         Scalars that the host computes before the first kernel, with their types.
     values
-        All integers a kernel may be given: sizes and host scalars.
+        Ranges of all integers a kernel may be given: sizes and host scalars.
     """
     count = len([n for node in nodes for n in _all_kernels(node)])
     return _Builder(bound, dict(hosted), dict(values), count).nodes(nodes, {})
@@ -104,9 +104,11 @@ def _all_kernels(node: Node) -> list[Kernel]:
 class _Builder:
     bound: BoundFunction
     hosted: dict[str, CType]
-    values: dict[str, int]
+    values: Box
     count: int
     number: int = 0
+    inside: list[Affine] = field(default_factory=list)
+    """What the host loops around a kernel ensure."""
 
     def nodes(self, nodes: Sequence[Node], times: Box) -> tuple[BuiltNode, ...]:
         """Return nodes inside host loops over ``times``, with their ranges."""
@@ -119,10 +121,10 @@ class _Builder:
         return tuple(found)
 
     def _symbols(self, times: Box) -> dict[str, int]:
-        return {**self.values, **{name: low for name, (low, _) in times.items()}}
+        return {name: low for name, (low, _) in self._box(times).items()}
 
     def _box(self, times: Box) -> Box:
-        return {**{name: (value, value) for name, value in self.values.items()}, **times}
+        return {**self.values, **times}
 
     def _loop(self, node: HostLoop, times: Box) -> BuiltLoop:
         lower, upper = [], []
@@ -145,7 +147,11 @@ class _Builder:
             upper.append(tuple(strongest(high, box, -1)))
         limits = united(lower, upper, box)
         inside = {**times, node.name: ends(limits, box)}
-        return BuiltLoop(node.name, limits, self.nodes(node.body, inside))
+        own = implied(node.name, limits)
+        self.inside += own
+        body = self.nodes(node.body, inside)
+        del self.inside[len(self.inside) - len(own) :]
+        return BuiltLoop(node.name, limits, body)
 
     def _kernel(self, kernel: Kernel, times: Box) -> BuiltKernel:
         kernel = lanes_last(_trimmed(kernel), self.bound)
@@ -162,7 +168,7 @@ class _Builder:
         body = self._body(
             statement
             for part, found in pairs
-            for statement in part_statements(part, found, names, limits, types, box, alone=alone)
+            for statement in part_statements(part, found, names, limits, types, box, self.inside, alone=alone)
         )
         first = kernel.parts[0]
         line = min(line for part in kernel.parts for line in part.unit.lines)

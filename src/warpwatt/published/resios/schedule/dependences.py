@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.affine_form import Affine
-from warpwatt.published.resios.c_loops.integers import System
+from warpwatt.published.resios.c_loops.integers import BUDGET, System
 from warpwatt.published.resios.c_loops.nest import Assign
 from warpwatt.published.resios.c_loops.projection import empty
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.bound import Access, BoundLoop
     from warpwatt.published.resios.schedule.units import Unit
 
+GENERAL_BUDGET = 50
+"""Boxes looked at before a dependence is taken to be there, where sizes may be any."""
 SOURCE, TARGET = "'", '"'
 """Marks of the counters of the iteration that comes first, and of the one that depends on it."""
 
@@ -118,7 +120,7 @@ def _between(one: tuple[Unit, int, Access], other: tuple[Unit, int, Access]) -> 
 def _proved(
     source: Unit, target: Unit, first: Access, second: Access, system: System
 ) -> Iterator[Dependence]:
-    if system.solve() is not None:
+    if system.solve(GENERAL_BUDGET if first.sizes else BUDGET) is not None:
         yield Dependence(source, target, first, second, system)
 
 
@@ -136,9 +138,11 @@ def _same_element(first: Access, second: Access) -> System:
     box, known, equal = {}, [], []
     for access, mark in ((first, SOURCE), (second, TARGET)):
         for loop in access.loops:
-            box[loop.counter + mark] = (0, loop.most - 1)
+            box[loop.counter + mark] = (0, loop.limit - 1)
             known.append(loop.inside.renamed(mark))
         known += [constraint.renamed(mark) for constraint in access.constraints]
+        box |= {name + mark: ends for name, ends in access.sizes.items()}
+    equal += [Affine(0, {name + SOURCE: 1, name + TARGET: -1}) for name in first.sizes]
     for left, right in zip(first.subscripts, second.subscripts, strict=True):
         if left is not None and right is not None:
             equal.append(left.renamed(SOURCE) - right.renamed(TARGET))

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.published.resios.c_loops.affine_form import Affine
 from warpwatt.published.resios.schedule.c_forms import combined, written
 
 if TYPE_CHECKING:
-    from warpwatt.published.resios.c_loops.affine_form import Affine, Box
+    from warpwatt.published.resios.c_loops.affine_form import Box
     from warpwatt.published.resios.c_loops.nest import Expression
     from warpwatt.published.resios.c_loops.types import CType
 
@@ -58,6 +59,13 @@ def _covers(one: tuple[Affine, ...], other: tuple[Affine, ...], box: Box, sign: 
     if len(one) > 1:
         return False
     return any((form - one[0]).scaled(sign).range(dict(box))[0] >= 0 for form in other)
+
+
+def implied(name: str, limits: Limits) -> list[Affine]:
+    """Return what limits say of a time or coordinate, as forms that are not negative."""
+    value = Affine(0, {name: 1})
+    low = [value - form for form in limits.lower[0]] if len(limits.lower) == 1 else []
+    return low + [form - value for form in limits.upper[0]] if len(limits.upper) == 1 else low
 
 
 def ends(limits: Limits, box: Box) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from warpwatt.published.resios.c_loops.nest import Declare, If, Loop, Name, inte
 from warpwatt.published.resios.c_loops.projection import bounds_of, empty, projected, strongest
 from warpwatt.published.resios.c_loops.types import INT
 from warpwatt.published.resios.schedule.c_forms import combined, comparison, conjunction, written
+from warpwatt.published.resios.schedule.limits import implied
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.affine_form import Box
@@ -23,23 +24,12 @@ if TYPE_CHECKING:
 
 def part_statements(
     part: Part, found: Domain, names: tuple[str, ...], limits: tuple[Limits, ...],
-    types: dict[str, CType], box: Box, *, alone: bool,
+    types: dict[str, CType], box: Box, inside: list[Affine], *, alone: bool,
 ) -> tuple[Statement, ...]:  # fmt: skip
     """Return what one part does in a thread: its variables, its guard, its own loops, its body."""
-    implied = _implied(found, part, limits)
-    return _PartBuilder(part, found, names, types, box, implied, alone).statements()
-
-
-def _implied(found: Domain, part: Part, limits: tuple[Limits, ...]) -> list[Affine]:
-    """Return the constraints that the launch and the threads' own limits already ensure."""
-    implied: list[Affine] = []
-    for counter, limit in zip(part.threads, limits, strict=True):
-        name = Affine(0, {found.axes[counter].name: 1})
-        if len(limit.lower) == 1:
-            implied += [name - form for form in limit.lower[0]]
-        if len(limit.upper) == 1:
-            implied += [form - name for form in limit.upper[0]]
-    return implied
+    pairs = zip(part.threads, limits, strict=True)
+    own = [form for counter, limit in pairs for form in implied(found.axes[counter].name, limit)]
+    return _PartBuilder(part, found, names, types, box, [*inside, *own], alone).statements()
 
 
 @dataclass(slots=True)
@@ -139,7 +129,7 @@ class _PartBuilder:
         """Return ranges of symbols and of names not decided yet, as wide as their loops."""
         box = dict(self.box)
         by_name = {axis.name: axis for axis in self.domain.axes.values()}
-        wide = {axis.loop.counter: (0, axis.loop.most - 1) for axis in self.domain.axes.values()}
+        wide = box | {axis.loop.counter: (0, axis.loop.limit - 1) for axis in self.domain.axes.values()}
         for name in names:
             if name not in box and name in by_name:
                 axis = by_name[name]

@@ -228,18 +228,19 @@ def _candidates(unit: Unit, free: tuple[str, ...]) -> list[Affine]:
         if loop.counter in free and moves and abs(loop.loop.step) == 1:
             value = coordinate(loop)
             low, high = _ends(unit, value)
-            found += [value - Affine(low), Affine(high) - value]
+            found += [value - form for form in low] + [form - value for form in high]
     return found
 
 
-def _ends(unit: Unit, form: Affine) -> tuple[int, int]:
-    """Return the least and largest value of a form over a unit's iterations."""
+def _ends(unit: Unit, form: Affine) -> tuple[list[Affine], list[Affine]]:
+    """Return the least and largest value of a form over a unit's iterations, none where sizes decide it."""
     known = [loop.inside for loop in unit.loops]
     known += [Affine(0, {loop.counter: 1}) for loop in unit.loops]
     equal = Affine(0, {"value": 1}) - form
     shadow = projected([*known, equal, equal.scaled(-1)], ["value"]) or []
     low, high = bounds_of(shadow, "value")
-    return max(f.constant for f in low), min(f.constant for f in high)
+    ends = (max, low), (min, high)
+    return tuple([Affine(best(f.constant for f in found))] if found else [] for best, found in ends)  # type: ignore[return-value]
 
 
 def _placed(before: _Placed, time: str, form: Affine) -> _Placed:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.bound import bound
 from warpwatt.published.resios.c_loops.evaluate import host_values
+from warpwatt.published.resios.c_loops.nest import Loop, walk
+from warpwatt.published.resios.c_loops.refuse import UnportableError
 from warpwatt.published.resios.schedule.break_up import copied, split
 from warpwatt.published.resios.schedule.build import BuiltLoop, built
 from warpwatt.published.resios.schedule.expand import own_arrays, own_scalars
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.schedule.build import BuiltKernel, BuiltNode
     from warpwatt.published.resios.schedule.plan import Node
 
-
+SIZES = (0, 1 << 28)
+"""Sizes at run time for which a program may hold: a few times as much is still an int."""
+ANY = (-(1 << 31), 1 << 31)
 WORTH = 0.8
 """Another way to write the function has to be so much faster, by the rough cost, to be taken."""
 
@@ -46,6 +50,8 @@ class Program:
     hosted: Mapping[str, Value]
     types: Mapping[str, CType]
     seconds: float
+    symbolic: BoundFunction | None = None
+    """The function with sizes that may change at run time as symbols; None where all are fixed."""
 
     @property
     def integers(self) -> dict[str, int]:
@@ -85,9 +91,11 @@ def _launches(
 
 def transformed(
     function: Function, values: Mapping[str, int | float],
-    shapes: Mapping[str, tuple[int, ...]] | None = None, *, reorder: bool = False,
+    shapes: Mapping[str, tuple[int, ...]] | None = None, *, reorder: bool = False, free: Sequence[str] = (),
 ) -> Program:  # fmt: skip
     """Return the best program for a function at its sizes; ``reorder`` allows sums in another order.
+
+    The sizes ``free`` may be any at run time where a program as good holds for all of them.
 
     Raises
     ------
@@ -95,17 +103,38 @@ def transformed(
         As :func:`~warpwatt.published.resios.c_loops.bound.bound` does.
     """
     plan = _plan(function, values, shapes, reorder=reorder)
-    found, nodes = plan.bound, plan.nodes
+    found = plan.bound
+    general = _general(plan, free, reorder=reorder) if free else None
+    best = general or plan
     scalars = classified(found.function)
     hosted, types = host_values(found.function, scalars.host, found.values)
-    integers = {n: v for n, v in {**found.values, **hosted}.items() if isinstance(v, int)}
-    return Program(found, built(found, nodes, types, integers), hosted, types, plan.seconds)
+    integers = {n: (v, v) for n, v in {**found.values, **hosted}.items() if isinstance(v, int)}
+    if general is not None:
+        integers |= dict.fromkeys((n for n in hosted if n in integers), ANY) | general.bound.sizes
+    nodes = built(best.bound, best.nodes, types, integers)
+    return Program(found, nodes, hosted, types, best.seconds, general.bound if general else None)
+
+
+def _general(plan: _Plan, free: Sequence[str], *, reorder: bool) -> _Plan | None:
+    """Return a plan that holds for all sizes and is as good as this one, None if there is none."""
+    function, now = plan.bound.function, plan.bound
+    if plan.rewritten or any(abs(s.step) != 1 for s in walk(function.body) if isinstance(s, Loop)):
+        return None
+    try:
+        found = bound(function, now.values, now.shapes, sizes=dict.fromkeys(free, SIZES))
+    except UnportableError:
+        return None
+    nodes = scheduled(found, units(found, classified(function)), reorder=reorder)
+    general = _Plan(found, nodes)
+    return general if general.seconds <= plan.seconds else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
     bound: BoundFunction
     nodes: tuple[Node, ...]
+    rewritten: bool = False
+    """Whether the function has arrays or loops of its own that hold for these sizes alone."""
 
     @property
     def seconds(self) -> float:
@@ -132,7 +161,7 @@ def _plan(
         if other is None:
             continue
         again = bound(other, values, shapes)
-        plan = _Plan(again, scheduled(again, units(again, classified(other)), reorder=reorder))
+        plan = _Plan(again, scheduled(again, units(again, classified(other)), reorder=reorder), True)
         if plan.seconds < WORTH * best.seconds:
             best = plan
     return best
