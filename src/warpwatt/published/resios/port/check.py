@@ -196,7 +196,7 @@ def _run(program: Path, how: Conditions, files: Sequence[Path]) -> None:
             said.append(output.readline())
     finally:
         device.arena.close()
-    failure = device.work.error.message if device.work.error else device.executor.given_up
+    failure = device.work.error.message if device.work.error else device.executor.first_not_computed
     if ending.status or failure:
         reason = failure or ending.reason or f"status {ending.status}"
         raise InputError(f"the emitted program fails: {' '.join([reason, *said]).strip()}")
