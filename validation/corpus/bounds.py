@@ -26,6 +26,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import find_many
 from warpwatt.lab.measure.corpus import Corpus
 from warpwatt.models.bounds import bounds
+from warpwatt.models.conservation import violations
 from warpwatt.models.registry import time_model
 
 if TYPE_CHECKING:
@@ -58,12 +59,14 @@ WHAT = (
     "below the time of a busy unit",
     "raised",
     "more DRAM than all buffers although they fit in L2",
+    "breaks conservation",
 )
 MEANING = {
     "below a bound": "times below a bound (want 0)",
     "below a bound at the low end": "low ends of intervals below a bound, nothing assumed (want 0)",
     "below the time of a busy unit": "units busy for longer than the time (want 0)",
     "raised": "times that the model alone puts below a bound, raised to it",
+    "breaks conservation": "bytes between levels, rates, power or widths that are not conserved (want 0)",
     "more DRAM than all buffers although they fit in L2": "over twice the buffers from DRAM, which fit in L2",
 }
 
@@ -152,6 +155,9 @@ def _undercut(prediction: Prediction, model: str) -> Iterator[str]:
         yield "below the time of a busy unit"
     if time_model(model).predict(case).time.value < least:
         yield "raised"
+    for violation in violations(case, prediction.timing, prediction.power):
+        print(f"{case.kernel.demangled} on {case.gpu.name}: {violation.text}")
+        yield "breaks conservation"
     buffers = sum(a.nbytes for a in case.launch.arguments.values() if isinstance(a, Buffer))
     local = case.kernel.resources.local * case.launch.grid.count * case.launch.block.count
     if case.workload.dram.total > 2 * (buffers + local) + 1e5 and buffers + local < case.gpu.l2_size / 2:
