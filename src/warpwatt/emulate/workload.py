@@ -40,6 +40,7 @@ from warpwatt.emulate.caches.curves import (
     written_back,
 )
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
+from warpwatt.emulate.missing import ASSUMED_BYTES
 from warpwatt.gpus.occupancy import occupancy
 
 STAND_IN = "machine code of a relative"
@@ -292,8 +293,8 @@ def barely_touched(execution: Execution) -> tuple[str, ...]:
     for index, parameter in enumerate(execution.program.parameters):
         name = parameter.source_name or str(index)
         buffer = execution.launch.arguments.get(name)
-        if not isinstance(buffer, Buffer) or isinstance(buffer, TensorMap):
-            continue
+        if not isinstance(buffer, Buffer) or isinstance(buffer, TensorMap) or buffer.nbytes >= ASSUMED_BYTES:
+            continue  # a buffer that nobody gave is as large as the address space
         own = touched.get(name, 0.0)
         if own < LITTLE * buffer.nbytes and (not own or buffer.nbytes > LARGE):
             some = f"about {max(1, round(own / buffer.dtype.size)):,}" if own else "none"
