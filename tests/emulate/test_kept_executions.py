@@ -59,7 +59,7 @@ def test_whatever_it_depends_on_counts(found_out, execution, tmp_path):
 def test_other_code_finds_out_anew(found_out, monkeypatch):
     ask, made = found_out
     ask()
-    monkeypatch.setattr(kept_executions, "_code", lambda: "edited")
+    monkeypatch.setattr(kept_executions, "package_state", lambda *_: "edited")
     ask()
     assert len(made) == 2
 
