@@ -54,7 +54,9 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
         check_words(map(str, command))
         command += options.flags
         outcome = process.run(command, timeout=options.timeout, memory=options.memory)
-        messages = re.sub(rf".* from {re.escape(str(file))}:1[:,]\n", "", outcome.messages)
+        ours = tuple(f" from {file}:1{mark}\n" for mark in ":,")
+        lines = outcome.messages.splitlines(keepends=True)
+        messages = "".join(line for line in lines if not line.endswith(ours))
         messages = messages.replace(str(text), source.name).replace(str(file), source.name)
         if outcome.status:
             raise compile_error(messages, "nvcc", target, file=source.name, folder=source.folder.resolve())

@@ -60,20 +60,25 @@ def only_needed_environment() -> Iterator[None]:
         os.environ.update(whole)
 
 
-_STARTING = threading.RLock()
+_STARTING = threading.Lock()
+_starts: list[str | None] = []
+"""What ``PYTHONSAFEPATH`` was before each start that is under way; the lock is never held across one."""
 
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
     """Start processes that load no modules from the folder that the user is in."""
     with _STARTING:
-        before = os.environ.get("PYTHONSAFEPATH")
+        _starts.append(os.environ.get("PYTHONSAFEPATH") if not _starts else _starts[0])
         os.environ["PYTHONSAFEPATH"] = "1"
-        try:
-            yield
-        finally:
-            del os.environ["PYTHONSAFEPATH"]
-            os.environ.update({} if before is None else {"PYTHONSAFEPATH": before})
+    try:
+        yield
+    finally:
+        with _STARTING:
+            before = _starts.pop()
+            if not _starts:
+                os.environ.pop("PYTHONSAFEPATH", None)
+                os.environ.update({} if before is None else {"PYTHONSAFEPATH": before})
 
 
 class _Process(SpawnProcess):
