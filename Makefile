@@ -24,7 +24,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 100000
 
-.PHONY: demo test native native-test sanitize mutation fuzz random-kernels twice doors lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill sbom changelog
+.PHONY: demo test native native-test sanitize mutation fuzz random-kernels differential twice doors lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill sbom changelog
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -56,6 +56,9 @@ twice: $(DEV) $(LIBRARY) ## every command of the tutorials, twice on one cache; 
 
 doors: $(DEV) $(LIBRARY) ## repositories that try to run code, every door
 	WARPWATT_DOORS=1 $(BIN)/pytest -q tests/test_repositories.py
+
+differential: $(DEV) $(LIBRARY) ## PROGRAMS random kernels as run computes them, sm_75 to sm_120, against the processor
+	$(BIN)/python -m tests.differential $(or $(PROGRAMS),500)
 
 sbom: ## bill of materials of what is installed with the package (CycloneDX): build/sbom.json
 	$(PYTHON) -m venv build/sbom

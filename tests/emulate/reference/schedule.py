@@ -176,16 +176,16 @@ class Schedule:
         self._go(rows, lanes, place)
 
     def _meet(self, rows: Array, place: int, target: int | None) -> None:
-        """Let lanes go on that wait at a convergence for no live lane that is elsewhere."""
+        """Let lanes go on that wait at a convergence for live lanes that all wait there for the same."""
         warps = self.warps
         target = self.targets[place] if target is None else target
         here = (warps.status[rows] == CONVERGE) & (warps.place[rows] == place)
-        elsewhere = (warps.status[rows] != DONE) & ~here
-        waits = warps.waits[rows]
+        waits = lanes_of(warps.waits[rows]) & (warps.status[rows] != DONE)[:, None, :]
         if place in self.leavers:
-            waits = waits & ~warps.get(self.leavers[place], rows)
-        missing = (lanes_of(waits) & elsewhere[:, None, :]).any(axis=2)
-        free = here & ~missing
+            left = np.broadcast_to(warps.get(self.leavers[place], rows), here.shape)
+            waits &= ~lanes_of(left)
+        alike = (waits[:, :, None, :] == waits[:, None, :, :]).all(axis=3) & here[:, None, :]
+        free = here & ~(waits & ~alike).any(axis=2)
         warps.status[rows] = np.where(free, RUNS, warps.status[rows])
         self._go(rows, free, target)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.emulate.functional.live_registers import successors
 from warpwatt.emulate.ir import End, Type
+from warpwatt.emulate.native.ends import all_met
 from warpwatt.emulate.native.lanes import wide
 from warpwatt.emulate.native.records import CODES, MACHINE, WARP, offset_of
 
@@ -97,12 +98,11 @@ def leave(text: BlockText, number: int, end: Terminator) -> None:
 
 
 def converge(text: BlockText, number: int, end: Terminator) -> None:
-    """CONVERGE: nothing to do where all live lanes are here."""
+    """CONVERGE: nothing to do where all live lanes are here and wait for the same."""
     assert end.value is not None
     masks = text.vector(end.value)
     direct, apart = text.fresh_label(), text.fresh_label()
-    live = text.load("i32", "%w", offset_of(WARP, "live"))
-    text.branch(text.let(f"icmp eq i32 {live}, {text.active_bits}"), direct, apart, weights="!1")
+    text.branch(all_met(text, masks), direct, apart, weights="!1")
     text.label(direct)
     _jump(text, number, end.targets[0])
     text.label(apart)

@@ -144,10 +144,13 @@ def leave(text: Text, _: int, end: Terminator) -> None:
 
 
 def converge(text: Text, number: int, end: Terminator) -> None:
-    """CONVERGE: nothing to do where all live lanes are here."""
+    """CONVERGE: nothing to do where all live lanes are here and wait for the same.
+
+    They do not where a function calls itself: its levels meet one after the other.
+    """
     assert end.value is not None
     masks = text.vector(end.value)
-    text.do(f"br i1 {_live(text)}, label %direct, label %apart")
+    text.do(f"br i1 {all_met(text, masks)}, label %direct, label %apart")
     text.label("direct")
     _go(text, f"b{end.targets[0]}")
     text.label("apart")
@@ -158,6 +161,17 @@ def converge(text: Text, number: int, end: Terminator) -> None:
     text.do(f"call void @park(ptr %w, i32 %a, i32 {CODES['lane']['converging'] + number})")
     text.do(f"call void @converge_lanes(ptr %m, ptr %w, i32 {number})")
     _go(text, "dispatch")
+
+
+def all_met(text: Text, masks: str) -> str:
+    """Return whether all live lanes are active and wait for the same lanes, as ``i1``."""
+    found = []
+    for name, rest in (("or", 0), ("and", -1)):
+        own = f"select <32 x i1> {text.active}, <32 x i32> {masks}, <32 x i32> splat (i32 {rest})"
+        found.append(text.let(f"call i32 @llvm.vector.reduce.{name}.v32i32(<32 x i32> {text.let(own)})"))
+    live = text.load("i32", "%w", offset_of(WARP, "live"))
+    here = text.let(f"icmp eq i32 {live}, {text.active_bits}")
+    return text.let(f"and i1 {here}, {text.let(f'icmp eq i32 {found[0]}, {found[1]}')}")
 
 
 def barrier(text: Text, _: int, end: Terminator) -> None:
