@@ -21,7 +21,8 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 OTHERS = {
     "--csv": "ncu", "--follow": "git", "--keep": "nvcc", "--nthreads": "dask", "--oneline": "git",
     "--include-path": "nvcc", "--print-gpu-trace": "nvprof", "--report": "nsys", "--section": "ncu",
-    "--help": "click", "--quiet": "pip", "--disable-pip-version-check": "pip", "--only-binary": "pip", "--use": "nvcc",
+    "--help": "click", "--quiet": "pip", "--disable-pip-version-check": "pip", "--only-binary": "pip",
+    "--use": "nvcc",
 }  # fmt: skip
 """Options of other programs that messages name."""
 
