@@ -25,16 +25,15 @@ LaneMask lanes_at(const Warp& warp, NextBlock state) {
 
 }  // namespace
 
-// Lanes that wait at one place may be of several regions, each inside another: levels of a function that calls
-// itself. Those of one region wait for the same others, and go on together.
+// Lanes that wait at one place may be of several regions, each inside another: levels of a function that
+// calls itself. Those of one region wait for the same others, and go on together.
 void converge(const Machine& machine, Warp& warp, int block) {
     const LaneMask awaited = warp.live & ~leavers_of(machine, warp, block);
     for (LaneMask left = lanes_at(warp, kConverging + block); left;) {
         const LaneMask region = warp.waits_for[first_lane(left)] & awaited;
         LaneMask here = 0;
-        for_each_lane(left, [&](int lane) {
-            here |= LaneMask{(warp.waits_for[lane] & awaited) == region} << lane;
-        });
+        for_each_lane(
+            left, [&](int lane) { here |= LaneMask{(warp.waits_for[lane] & awaited) == region} << lane; });
         if ((region & ~here) == 0)
             for_each_lane(here, [&](int lane) { warp.next[lane] = machine.code.converge_targets[block]; });
         left &= ~here;

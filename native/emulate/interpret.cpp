@@ -116,7 +116,8 @@ private:
     NextBlock converge_at(NextBlock number, const StepBlock& block) {
         const auto* masks = reinterpret_cast<const std::uint32_t*>(frame_.values + block.value);
         bool alike = true;  // levels of a function that calls itself meet one after the other
-        for_each_lane(frame_.active, [&](int lane) { alike &= masks[lane] == masks[first_lane(frame_.active)]; });
+        for_each_lane(frame_.active,
+                      [&](int lane) { alike &= masks[lane] == masks[first_lane(frame_.active)]; });
         if (alike && together()) return block.targets[0];
         for_each_lane(frame_.active, [&](int lane) { warp_.waits_for[lane] = masks[lane]; });
         park(frame_.active, kConverging + number);
