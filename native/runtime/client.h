@@ -148,7 +148,7 @@ public:
     Stream default_stream{};
     cudaError_t sticky = cudaSuccess;
     bool launches_pending = false, memory_lost = false;  // as the device has said last
-    std::uint64_t last_number = 0;  // of streams, events, textures, graphs
+    std::uint64_t last_number = 0;                       // of streams, events, textures, graphs
 
 private:
     cudaError_t refuse_without_device();
