@@ -119,3 +119,16 @@ def test_warps_that_wait_for_one_or_have_ended_keep_what_they_did() -> None:
         3, (0,), starts, np.array([step for warp in warps for step in warp]), np.zeros(0, int), *_ones(0)
     )
     assert equally_far(streams, code).work_of_warps.tolist() == [51, 2, 1]
+
+
+def test_a_block_that_has_ended_does_not_stand_for_those_that_run() -> None:
+    """The last row of blocks is traced to its end, with more work traced than those inside."""
+    code = Program("k", Level.SASS, "sm_75", (
+        Instruction(0, "FADD"), Instruction(1, "EXIT", flow=Flow.EXIT),
+    ))  # fmt: skip
+    add, leave = (0, 1, 0), (1, 2, 0)
+    warps = [[add] * 9, [add] * 5, [*[add] * 50, leave], [leave]]
+    steps = np.array([step for warp in warps for step in warp])
+    starts = np.cumsum([0, *map(len, warps)])
+    streams = WarpStreams(2, (0, 1), starts, steps, np.zeros(0, int), *_ones(0), weights=(3.0, 3.0))
+    assert equally_far(streams, code).work_of_warps.tolist() == [9, 9]

@@ -64,20 +64,21 @@ def _barriers_passed(streams: WarpStreams, program: Program) -> NDArray[np.int64
 
 
 def continue_alike(streams: WarpStreams, program: Program) -> WarpStreams:
-    """Return the block that stands for most; its running warps all do what the longest of them did.
+    """Return the running block that stands for most; its running warps all do what the longest of them did.
 
     Of several alike it is the one that was traced longest. A warp that has ended, or that waits at a barrier
     for others, keeps what it did: in a serial section one warp works and the others wait.
     """
-    most = streams.work_of_warps.reshape(-1, streams.warps_per_block).max(axis=1)
+    ended = _ended(streams, program).reshape(-1, streams.warps_per_block)
+    most = streams.work_of_warps.reshape(ended.shape).max(axis=1)
     stands_for = np.array(streams.weights or (1.0,) * len(most))
-    block = int(np.lexsort((most, stands_for))[-1])
+    block = int(np.lexsort((most, stands_for, ~ended.all(axis=1)))[-1])
     alone = streams.only([block])
     passed = np.diff(_barriers_passed(alone, program)[alone.starts])
     spans = list(pairwise(alone.starts.tolist()))
     last = [program.instructions[int(alone.steps[stop - 1, 1]) - 1].flow if stop > start else Flow.NEXT
             for start, stop in spans]  # fmt: skip
-    ended = np.array([flow is Flow.EXIT for flow in last])
+    ended = ended[block]
     behind = min((n for n, over in zip(passed, ended, strict=True) if not over), default=0)
     waits = np.array([flow is Flow.BARRIER for flow in last]) & (passed > behind)
     runs = ~(ended | waits)
@@ -89,6 +90,14 @@ def continue_alike(streams: WarpStreams, program: Program) -> WarpStreams:
         steps=np.concatenate([alone.steps[start:stop] for start, stop in spans]),
         weights=(),
     )
+
+
+def _ended(streams: WarpStreams, program: Program) -> NDArray[np.bool_]:
+    """Return which warps executed their last instruction."""
+    leaves = np.array([i.flow is Flow.EXIT for i in program.instructions])
+    before, behind = streams.starts[:-1], streams.starts[1:]
+    last = streams.steps[np.maximum(behind - 1, 0), 1] - 1
+    return np.asarray((behind > before) & leaves[last])
 
 
 def memory_pipe_accesses(streams: WarpStreams, table: Records) -> WarpStreams:
