@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
+from warpwatt.choose.odds import told_apart
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.units import si
 from warpwatt.core.version import __version__
 from warpwatt.core.warps import Stall
-from warpwatt.render.comparison import BEST, best, by_launch, shared_warnings
+from warpwatt.render.comparison import BEST, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.figures import bounds, interval, launch_shape, percent, quantity
 from warpwatt.render.method import method_text
@@ -75,7 +76,7 @@ def table(predictions: Sequence[Prediction]) -> str:
 
 def _group(group: Sequence[Prediction]) -> dict[str, object]:
     first, marked = group[0].case, len(group) > 1
-    fastest, thriftiest = best([p.time for p in group]), best([p.energy for p in group])
+    fastest, thriftiest = told_apart([p.time for p in group]), told_apart([p.energy for p in group])
     rows = [_row(p, marked and i == fastest, marked and i == thriftiest) for i, p in enumerate(group)]
     return {"name": first.kernel.display_name, "shape": launch_shape(first.launch), "rows": rows}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.choose.odds import told_apart
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.launch import Dim3
 from warpwatt.core.prediction import Prediction
@@ -92,21 +93,11 @@ def comparison_table(
         table.add_column("clock", justify="right", no_wrap=True)
         table.add_column("occ.", justify="right", no_wrap=True)
     table.add_column("limited by", overflow="fold")
-    fastest, thriftiest = best([p.time for p in group]), best([p.energy for p in group])
+    fastest, thriftiest = told_apart([p.time for p in group]), told_apart([p.energy for p in group])
     for i, (name, prediction) in enumerate(zip(names, group, strict=True)):
         stars = (marked and i == fastest, marked and i == thriftiest)
         table.add_row(name, *_cells(prediction, stars, wide=wide))
     return table
-
-
-def best(estimates: Sequence[Estimate]) -> int:
-    """Return the index of the least value; the first of equals.
-
-    >>> from warpwatt.core.estimate import Estimate
-    >>> best([Estimate.exact(2.0, "s"), Estimate.exact(1.0, "s")])
-    1
-    """
-    return min(range(len(estimates)), key=lambda i: estimates[i].value)
 
 
 def _cells(prediction: Prediction, stars: tuple[bool, bool], *, wide: bool) -> Iterator[Text]:
@@ -151,7 +142,7 @@ def _own(prediction: Prediction, predictions: Sequence[Prediction]) -> Text:
 
 
 def _legend(predictions: Sequence[Prediction], *, marked: bool) -> str:
-    star = f"{BEST} best. " if marked else ""
+    star = f"{BEST} best; without it several cannot be told apart. " if marked else ""
     power = " * at the power limit." if any(p.limited_by_power for p in predictions) else ""
     return f"{star}Intervals hold 80 %.{power} One kernel on one --gpu gives the full account."
 

@@ -130,5 +130,5 @@ def test_a_block_that_has_ended_does_not_stand_for_those_that_run() -> None:
     warps = [[add] * 9, [add] * 5, [*[add] * 50, leave], [leave]]
     steps = np.array([step for warp in warps for step in warp])
     starts = np.cumsum([0, *map(len, warps)])
-    streams = WarpStreams(2, (0, 1), starts, steps, np.zeros(0, int), *_ones(0), weights=(3.0, 3.0))
-    assert equally_far(streams, code).work_of_warps.tolist() == [9, 9]
+    streams = WarpStreams(2, (0, 1), starts, steps, np.zeros(0, int), *_ones(0))
+    assert equally_far(replace(streams, weights=(3.0, 3.0)), code).work_of_warps.tolist() == [9, 9]

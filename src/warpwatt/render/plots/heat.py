@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.choose.odds import only_least
 from warpwatt.core.units import si
 from warpwatt.render.plots.sweep import DELAY, ENERGY, POWER, TIME, Quantity
 from warpwatt.sweep.points import name, varying
@@ -94,7 +95,7 @@ def heat_maps(rows: Sequence[Row], quantities: Sequence[Quantity] = QUANTITIES) 
 
 def _heat_map(plane: Sequence[Sequence[Row]], quantity: Quantity, which: str) -> HeatMap:
     values = [quantity.of(row) for line in plane for row in line]
-    low, high = min(values), max(values)
+    low, high, single = min(values), max(values), only_least(values)
     prefix, factor = _prefix(low, quantity.unit)
     width = (WIDTH - LEFT - RIGHT) / len(plane[0])
     span = math.log(high / low) if 0 < low < high else math.inf
@@ -104,7 +105,7 @@ def _heat_map(plane: Sequence[Sequence[Row]], quantity: Quantity, which: str) ->
         return Cell(
             x=round(LEFT + column * width, 1), y=TOP + line * ROW_HEIGHT, width=round(width, 1), value=value,
             label=_number(value / factor), shade=round(math.log(value / low) / span, 3) if value > 0 else 0.0,
-            best=value == low, text=f"{_clocks(row)}: {si(value, quantity.unit)}",
+            best=value == single, text=f"{_clocks(row)}: {si(value, quantity.unit)}",
         )  # fmt: skip
 
     return HeatMap(

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.choose.odds import told_apart
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.frontend.select import without_parameters
-from warpwatt.render.comparison import best, by_launch, shared_warnings
+from warpwatt.render.comparison import by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.figures import l2_before, percent
 from warpwatt.render.plots.roofline import roofline_plot
@@ -97,9 +98,9 @@ def _comparison(group: Sequence[Prediction], anchors: Mapping[int, str]) -> Comp
     marked = is_choice and len(group) > 1
     columns = zip(
         group,
-        figures("time", times, best(times) if marked else None),
+        figures("time", times, told_apart(times) if marked else None),
         figures("power", powers, None),
-        figures("energy", energies, best(energies) if marked else None),
+        figures("energy", energies, told_apart(energies) if marked else None),
         strict=True,
     )
     names = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.choose.odds import SURE
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import si
 from warpwatt.frontend.select import without_parameters
@@ -69,8 +70,9 @@ def _parts(found: GpuChoice, context: Context) -> Iterator[RenderableType]:
         yield Text(f"{hidden} more: -v shows all, -o FILE.csv|.json|.html keeps all.", style=QUIET)
     power = " * at the power limit." if any(one.at_power_limit for one in shown) else ""
     yield Text(
-        f"{BEST} best. Intervals hold 80 %. best: how likely no other is better. × best: draw by draw, so "
-        f"that what is uncertain about all alike cancels.{power}",
+        f"{BEST} best; without it several cannot be told apart. Intervals hold 80 %. best: how likely no "
+        "other is better. × best: draw by draw, so that "
+        f"what is uncertain about all alike cancels.{power}",
         style=QUIET,
     )
     for line in remarks(found):
@@ -116,9 +118,10 @@ def _table(found: GpuChoice, shown: Sequence[Candidate], *, narrow: bool) -> Tab
     for head in heads(found):
         table.add_column(head, justify="right", no_wrap=head != "offer")
     for at, one in enumerate(shown):
-        style = "bold green" if at == 0 else ""
+        star = at == 0 and one.probability >= SURE
+        style = "bold green" if star else ""
         both = (Text.assemble(value, (f"\n{around}", QUIET)) for value, around in cells(found, one))
-        table.add_row(BEST if at == 0 else "", Text(plain(one.gpu.name), style=style), *both)
+        table.add_row(BEST if star else "", Text(plain(one.gpu.name), style=style), *both)
     return table
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.choose.odds import only_least
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, plain, to_text
 from warpwatt.render.figures import percent, plural
 from warpwatt.render.plots.heat import heat_maps
 from warpwatt.render.plots.sweep import ENERGY, TIME
 from warpwatt.sweep.points import varying
-from warpwatt.sweep.rows import OBJECTIVES, least, objective, pareto
+from warpwatt.sweep.rows import OBJECTIVES, objective, pareto
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,7 +89,13 @@ def _best(rows: Sequence[Row]) -> dict[str, set[int]]:
     for row in rows:
         launches.setdefault(row.launch, []).append(row)
     several = [own for own in launches.values() if len(own) > 1]
-    return {goal: {least(own, goal).number for own in several} for goal in OBJECTIVES}
+    return {goal: {row.number for own in several for row in _only_best(own, goal)} for goal in OBJECTIVES}
+
+
+def _only_best(rows: Sequence[Row], goal: str) -> list[Row]:
+    """Return the row with the least objective, none where another is the same."""
+    values = [objective(row, goal) for row in rows]
+    return [row for row, value in zip(rows, values, strict=True) if value == only_least(values)]
 
 
 def shown(rows: Sequence[Row], *, everything: bool) -> list[Row]:

@@ -47,7 +47,9 @@ function quantity(name, estimate, best) {
 }
 
 function least(predictions, name) {
-  return predictions.length > 1 ? Math.min(...predictions.map((p) => p[name].value)) : null;
+  // a star only where the next lies beyond the interval: else they cannot be told apart
+  const [first, next] = predictions.map((p) => p[name]).sort((a, b) => a.value - b.value);
+  return next && next.value > first.high ? first.value : null;
 }
 
 export function showPredictions(table, predictions) {
