@@ -171,7 +171,7 @@ def test_a_killed_sweep_goes_on_and_nothing_is_lost_or_doubled(stream, tmp_path,
     target, other = tmp_path / "killed.csv", tmp_path / "whole.csv"
     journal = tmp_path / "killed.csv.partial"
     process = start(*words, target)
-    wait_for_rows(journal, 3, process)
+    wait_for_rows(journal, 6, process)  # lines of inputs among them
     workers = children(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
