@@ -85,11 +85,16 @@ def by_kernel(rows: Sequence[Row]) -> list[list[Row]]:
 
 def _best(rows: Sequence[Row]) -> dict[str, set[int]]:
     """Return by objective the best points of every launch that has several."""
+    several = _several(rows)
+    return {goal: {row.number for own in several for row in _only_best(own, goal)} for goal in OBJECTIVES}
+
+
+def _several(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows of each launch that has several."""
     launches: dict[int, list[Row]] = {}
     for row in rows:
         launches.setdefault(row.launch, []).append(row)
-    several = [own for own in launches.values() if len(own) > 1]
-    return {goal: {row.number for own in several for row in _only_best(own, goal)} for goal in OBJECTIVES}
+    return [own for own in launches.values() if len(own) > 1]
 
 
 def _only_best(rows: Sequence[Row], goal: str) -> list[Row]:
@@ -110,7 +115,7 @@ def shown(rows: Sequence[Row], *, everything: bool) -> list[Row]:
 def _table(rows: Sequence[Row], chosen: Sequence[Row], *, wide: bool) -> Table:
     """Return what varies, then the results; energy times time and occupancy only where there is room."""
     axes, best = varying(rows), _best(rows)
-    front = pareto(rows) if best["time"] else frozenset()
+    front = pareto(rows) if _several(rows) else frozenset()
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("")
     for name in axes:
@@ -152,9 +157,9 @@ def _legend(results: Sequence[Row], rows: Sequence[Row], *, everything: bool) ->
     if hidden:
         said.append(f"{hidden} not shown: -v shows all, -o FILE.csv|.json|.html|.parquet keeps all")
     each = " of its launch" if len({row.launch for row in results}) > 1 else ""
-    marks = f"{BEST} best{each}. {FRONT} no other{each} is better in both time and energy."
+    marks = f"{BEST} surely the best{each}. {FRONT} no other{each} is better in both time and energy."
     power = " * at the power limit." if any(row.at_power_limit for row in results) else ""
-    marked = marks if any(_best(own)["time"] for own in by_kernel(results)) else ""
+    marked = marks if any(map(_several, by_kernel(results))) else ""
     return " ".join(part for part in (f"{'; '.join(said)}.", marked, power.strip()) if part)
 
 
