@@ -94,7 +94,7 @@ def _application(
     for step in steps:
         assert step.energy is not None
         whole, energy = whole.combine(step.time, add, "s"), energy.combine(step.energy, add, "J")
-    found = ApplicationPrediction("a", gpu.name, tuple(steps), whole, energy, nothing, ())
+    found = ApplicationPrediction("a", gpu.name, tuple(steps), whole, energy, whole.scaled(0.0), nothing)
     return Application("a", tuple(nodes)), found
 
 

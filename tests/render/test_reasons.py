@@ -50,7 +50,7 @@ def said_of(prediction, limit, **busy):
 
 def test_what_binds_in_the_terms_of_speed_of_light(explained):
     assert said_of(explained, "DRAM bandwidth", dram=0.9, fp32=0.2) == (
-        "Memory reaches 90 % (DRAM) and compute 20 % (FP32 pipe) of what the GPU can do: memory binds."
+        "Memory is busy 90 % (DRAM) and compute 20 % (FP32 pipe) of the time: memory binds."
     )
     assert said_of(explained, "issue slots", dram=0.3, issue=0.8).endswith("compute binds.")
     assert said_of(explained, "block dispatch", dram=0.3, dispatch=0.8).endswith("block dispatch does.")

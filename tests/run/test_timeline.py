@@ -89,11 +89,13 @@ def test_idle_time_lies_between_the_first_work_and_the_last(line):
     assert line.idle_energy == pytest.approx(line.idle * waiting_watts(GPU))
 
 
-def test_idle_power_is_drawn_while_only_copies_run(line):
+def test_copies_draw_idle_power_while_no_kernel_runs(line):
     launch(line, 0.0)
-    end = line.copy(0.0, copy(1 << 30))
-    assert line.idle == pytest.approx(0.0, abs=1e-9)
-    assert line.idle_energy == pytest.approx((end - LONG) * waiting_watts(GPU))
+    end = line.copy(0.0, copy(1 << 30, stream=2))
+    spans, _ = line.account()
+    assert line.idle_energy == line.idle * waiting_watts(GPU) == pytest.approx(0.0, abs=1e-9)
+    drawn = sum(span.energy for span in spans) - sum(span.energy for span in line.spans)
+    assert drawn == pytest.approx((end - LONG) * waiting_watts(GPU))
 
 
 def test_moving_nothing_takes_no_time(line):
@@ -105,7 +107,8 @@ def test_moving_nothing_takes_no_time(line):
 def test_the_steps_of_power_add_up_to_the_energy(line):
     line.launch(0.0, "k", 0, LONG, 50.0, 1, graph=False)
     line.launch(2 * LONG, "k", 0, LONG, 80.0, 2, graph=False)
-    steps = line.steps()
-    whole = sum(span.energy for span in line.spans) + line.idle_energy
+    line.copy(0.0, copy(1 << 20))
+    spans, steps = line.account()
+    whole = sum(span.energy for span in spans) + line.idle_energy
     assert sum((end - start) * watts for start, end, watts in steps) == pytest.approx(whole)
     assert max(watts for _, _, watts in steps) == pytest.approx(80.0 / LONG)

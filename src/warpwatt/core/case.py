@@ -95,7 +95,8 @@ class Timing:
     breakdown
         Component to seconds; what the components mean is the model's own (roofs, penalties, waves).
     utilisation
-        Unit or memory level (``"fp32"``, ``"dram"``, ``"issue"``) to its busy share, 0 to 1.
+        Unit or memory level (``"fp32"``, ``"dram"``, ``"issue"``) to its busy share of the time without the
+        ``startup``, 0 to 1; ``busy`` is that of the whole time, which people read.
     stalls
         Nsight's stall names to their share of warp time, where the model knows.
     shares
@@ -123,6 +124,14 @@ class Timing:
     """Computes which units are reserved when, where the model is one that reserves them."""
     bound: tuple[str, float] | None = None
     """The resource that needs longest at its peak and its seconds; only of a published model."""
+    startup: float = 0.0
+    """Seconds before and behind the work, in which no unit is busy."""
+
+    @property
+    def busy(self) -> dict[str, float]:
+        """Unit or memory level to its busy share of the time."""
+        working = 1.0 - min(1.0, self.startup / self.time.value) if self.startup else 1.0
+        return {unit: share * working for unit, share in self.utilisation.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,11 +79,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One node of an application: a kernel launch, a copy or idle time; ``time`` in s, ``energy`` in J."""
+    """One node of an application: a kernel launch or a copy; ``time`` in s, ``energy`` in J."""
 
     name: str
     kind: str
-    """``"kernel"``, ``"copy"`` or ``"idle"``."""
+    """``"kernel"`` or ``"copy"``."""
     stream: str
     repeats: int
     start: float
@@ -94,12 +94,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApplicationPrediction:
-    """An application on one GPU: steps in start order and totals (makespan in s, energy in J)."""
+    """An application on one GPU: steps in start order, totals (s, J), and what of them is idle."""
 
     name: str
     gpu: str
     steps: tuple[Step, ...]
     time: Estimate
     energy: Estimate
+    idle: Estimate
     idle_energy: Estimate
     warnings: tuple[str, ...] = ()

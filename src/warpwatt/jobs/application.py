@@ -50,38 +50,43 @@ def predict_application(application: Application, gpu: Gpu, predictor: Predictor
     Raises whatever ``predictor`` raises for a node.
     """
     jobs = [_job(node, gpu, predictor) for node in application.nodes]
-    starts, makespan = schedule(jobs, [job.time.value for job in jobs])
-    draws = [schedule(jobs, [job.time.drawn(i) for job in jobs])[1] for i in range(DRAWS)]
-    busy = _total([job.running for job in jobs], "s")
-    sources = [job.time.source for job in jobs if job.engine == "device"]
-    time = Estimate.from_draws(
-        makespan + application.idle,
-        [draw + application.idle for draw in draws],
-        "s",
-        weakest(*sources),
-        ("kernels of different streams are taken to run one at a time",) if _several_streams(jobs) else (),
-    )
-    idle = waiting_watts(gpu)
-    idle_energy = time.combine(busy, lambda whole, kernels: max(0.0, whole - kernels) * idle, "J")
-    energy = _total([idle_energy, *(job.energy for job in jobs)], "J")
+    starts, makespan, working = schedule(jobs, [job.time.value for job in jobs])
+    draws = [schedule(jobs, [job.time.drawn(i) for job in jobs]) for i in range(DRAWS)]
+    source = weakest(*(job.time.source for job in jobs if job.engine == "device"))
+    warned = ("kernels of different streams are taken to run one at a time",) * _several_streams(jobs)
+    whole = [end + application.idle for _, end, _ in draws]
+    time = Estimate.from_draws(makespan + application.idle, whole, "s", source, warned)
+    busy = Estimate.from_draws(working, [seconds for *_, seconds in draws], "s", source)
+    idle, waiting = time.combine(busy, _less, "s"), waiting_watts(gpu)
     steps = tuple(
-        Step(
-            name=job.node.name,
-            kind="copy" if isinstance(job.node, CopyNode) else "kernel",
-            stream=job.node.stream,
-            repeats=job.node.repeats,
-            start=start,
-            time=job.time,
-            energy=job.energy,
-            prediction=job.prediction,
-        )
-        for job, start in sorted(zip(jobs, starts, strict=True), key=lambda pair: pair[1])
+        Step(job.node.name, "kernel" if job.prediction else "copy", job.node.stream, job.node.repeats, start,
+             job.time, _total([job.energy, rest.scaled(waiting, "J")], "J"), job.prediction)
+        for job, rest, start in sorted(zip(jobs, _rests(jobs, busy), starts, strict=True), key=lambda s: s[2])
+    )  # fmt: skip
+    idle_energy = idle.scaled(waiting, "J")
+    energy = _total([idle_energy, *(step.energy for step in steps)], "J")
+    return ApplicationPrediction(
+        application.name, gpu.name, steps, time, energy, idle, idle_energy, time.warnings
     )
-    return ApplicationPrediction(application.name, gpu.name, steps, time, energy, idle_energy, time.warnings)
 
 
-def schedule(jobs: Sequence[_Job], durations: Sequence[float]) -> tuple[list[float], float]:
-    """Return (start of each job, makespan): list scheduling in submission order.
+def _rests(jobs: Sequence[_Job], busy: Estimate) -> list[Estimate]:
+    """Return the seconds of each job in which the board waits: between launches; while no kernel runs."""
+    kernels = _total([job.time for job in jobs if job.prediction], "s")
+    copying = sum(job.time.value for job in jobs if not job.prediction) or 1.0
+    only = busy.combine(kernels, _less, "s")
+    return [
+        job.time.combine(job.running, _less, "s") if job.prediction else only.scaled(job.time.value / copying)
+        for job in jobs
+    ]
+
+
+def _less(whole: float, part: float) -> float:
+    return max(0.0, whole - part)
+
+
+def schedule(jobs: Sequence[_Job], durations: Sequence[float]) -> tuple[list[float], float, float]:
+    """Return (start of each job, makespan, seconds in which a job runs): list scheduling in submission order.
 
     A job starts when its stream, its engine and everything in ``after`` are done.
     """
@@ -93,7 +98,11 @@ def schedule(jobs: Sequence[_Job], durations: Sequence[float]) -> tuple[list[flo
         start = max([free.get(stream, 0.0), free.get(engine, 0.0), *(done[name] for name in job.node.after)])
         free[stream] = free[engine] = done[job.node.name] = start + duration
         starts.append(start)
-    return starts, max(done.values(), default=0.0)
+    working = until = 0.0
+    for start, duration in sorted(zip(starts, durations, strict=True)):
+        working += max(0.0, start + duration - max(start, until))
+        until = max(until, start + duration)
+    return starts, max(done.values(), default=0.0), working
 
 
 def _job(node: Node, gpu: Gpu, predictor: Predictor) -> _Job:

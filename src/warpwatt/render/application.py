@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from warpwatt.render.context import Context
 
-KINDS = ("kernel", "copy", "idle")
-STYLES = {"kernel": "green", "copy": "cyan", "idle": "dim"}
+KINDS = ("kernel", "copy")
+STYLES = {"kernel": "green", "copy": "cyan"}
 
 
 def render_text(applications: Sequence[ApplicationPrediction], context: Context) -> str:
@@ -84,8 +84,9 @@ def mean_power(application: ApplicationPrediction) -> float:
 
 
 def busy(application: ApplicationPrediction) -> dict[str, float]:
-    """Return seconds by kind of step, added up over streams."""
-    return {kind: sum(s.time.value for s in application.steps if s.kind == kind) for kind in KINDS}
+    """Return seconds by kind of step, added up over streams, and those in which no step runs."""
+    steps = {kind: sum(s.time.value for s in application.steps if s.kind == kind) for kind in KINDS}
+    return {**steps, "idle": application.idle.value}
 
 
 def _account(application: ApplicationPrediction) -> Iterator[RenderableType]:
@@ -101,13 +102,13 @@ def _account(application: ApplicationPrediction) -> Iterator[RenderableType]:
 
 def _headline(application: ApplicationPrediction) -> Panel:
     seconds = busy(application)
-    copies = sum(s.energy.value for s in application.steps if s.kind == "copy")
+    kernels, copies = (si(sum(s.energy.value for s in application.steps if s.kind == k), "J") for k in KINDS)
     facts = facts_grid()
     facts.add_row("Time", Text(interval(application.time), style="bold green"))
     facts.add_row("Energy", Text(interval(application.energy), style="bold green"))
     facts.add_row("Power", f"{si(mean_power(application), 'W')} on average")
-    facts.add_row("Kernels", f"{si(seconds['kernel'], 's')} in {_launches(application)}")
-    facts.add_row("Copies", f"{si(seconds['copy'], 's')}, {si(copies, 'J')}")
+    facts.add_row("Kernels", f"{si(seconds['kernel'], 's')} in {_launches(application)}, {kernels}")
+    facts.add_row("Copies", f"{si(seconds['copy'], 's')}, {copies}")
     facts.add_row("Idle", f"{si(seconds['idle'], 's')}, {interval(application.idle_energy)}")
     return panel(facts, plain(application.name), application.gpu)
 

@@ -12,7 +12,7 @@ from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.warps import Stall
 from warpwatt.render.json import Schema, finite
 from warpwatt.render.warned import all_warnings
-from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order
+from warpwatt.render.words import SCHEDULER_UNITS, unit_name
 
 if TYPE_CHECKING:
     from warpwatt.render.context import Context
@@ -61,7 +61,7 @@ def brief_document(prediction: Prediction) -> dict[str, Any]:
         "energy_j": _estimate(prediction.energy),
         "limited_by": timing.bottleneck,
         "power_limited": prediction.limited_by_power,
-        "busy": _largest(_busy(timing.utilisation)),
+        "busy": _largest(_busy(timing.busy)),
         "stalls": _largest({str(s): x for s, x in timing.stalls.items() if s is not Stall.SELECTED}),
         "occupancy": {
             "theoretical": _number(held.theoretical),
@@ -79,8 +79,8 @@ def brief_document(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _busy(utilisation: Mapping[str, float]) -> dict[str, float]:
-    return dict(speed_of_light_order({k: x for k, x in utilisation.items() if k not in SCHEDULER_UNITS}))
+def _busy(busy: Mapping[str, float]) -> dict[str, float]:
+    return {unit_name(key): share for key, share in busy.items() if key not in SCHEDULER_UNITS}
 
 
 def _first(texts: Iterator[str]) -> Iterator[str]:

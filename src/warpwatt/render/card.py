@@ -20,7 +20,7 @@ from warpwatt.render.console import plain
 from warpwatt.render.figures import bounds, interval, launch_shape, percent, quantity
 from warpwatt.render.method import method_text
 from warpwatt.render.warned import all_warnings
-from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_light_order
+from warpwatt.render.words import SCHEDULER_UNITS, component_name, unit_name
 
 SHOWN = 5
 """Units, stalls and source lines on a card."""
@@ -42,10 +42,10 @@ def line(prediction: Prediction) -> str:
 def card(prediction: Prediction, sources: Mapping[str, str] | None = None) -> str:
     """Return one prediction as a fragment of HTML; ``sources`` are texts by the names that lines have."""
     case, timing = prediction.case, prediction.timing
-    units = {k: share for k, share in timing.utilisation.items() if k not in SCHEDULER_UNITS}
+    units = {unit_name(k): share for k, share in timing.busy.items() if k not in SCHEDULER_UNITS}
     stalls = {str(s): share for s, share in timing.stalls.items() if s is not Stall.SELECTED}
     bars = (
-        ("Speed of light", _largest(dict(speed_of_light_order(units)))),
+        ("Speed of light", _largest(units)),
         ("Warps wait for", _largest(stalls)),
         ("Energy goes to", _largest(_shares(prediction.energy_components))),
     )

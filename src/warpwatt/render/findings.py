@@ -20,6 +20,7 @@ from warpwatt.models.sensor import launches_to_fill, sensor, shown
 from warpwatt.render.figures import count, interval, percent, plural
 from warpwatt.render.learned import effect_sentence, learned_parts
 from warpwatt.render.method import method_text
+from warpwatt.render.rates import busy_units, of_peak, rates
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
 from warpwatt.render.reasons import Finding, advice, limits, scheduler, waits
 from warpwatt.render.roofline import compute_roof, roofline
@@ -29,7 +30,6 @@ from warpwatt.render.words import (
     component_name,
     feature_name,
     names_unit,
-    speed_of_light_order,
     unit_name,
 )
 
@@ -60,7 +60,7 @@ def findings(prediction: Prediction) -> list[Finding]:
 def bottleneck(prediction: Prediction) -> Iterator[Finding]:
     """Yield what binds, with the rate it reaches and the rate there is."""
     name = prediction.timing.bottleneck
-    detail = _attained(prediction, name) or _busy(prediction)
+    detail = "; ".join(filter(None, (_busy(prediction), _attained(prediction, name))))
     yield Finding("Speed of Light", f"The kernel is limited by {name}{': ' + detail if detail else ''}.")
     parts = sorted(prediction.timing.breakdown.items(), key=lambda part: -part[1])
     if len(parts) > 1:
@@ -76,40 +76,33 @@ def bottleneck(prediction: Prediction) -> Iterator[Finding]:
 
 def _attained(prediction: Prediction, name: str) -> str:
     """Return amount, rate and share of the peak for the bottlenecks that have one."""
-    case, time = prediction.case, prediction.time.value
-    if not time > 0:
-        return ""
-    if names_unit(name, "dram"):
-        return _of_peak(case.workload.dram.total, time, dram_peak(case), "B")
-    if names_unit(name, "l2") and "miss" not in name.lower() and case.gpu.memory.l2_bandwidth:
-        peak = case.gpu.memory.l2_bandwidth
-        in_parts = verdict(prediction.timing).share > case.workload.l2.total / time / peak + IN_PARTS
-        said = _of_peak(case.workload.l2.total, time, peak, "B")
+    case, seconds, known = prediction.case, prediction.time.value, rates(prediction)
+    key = next((key for key in ("dram", "l2") if names_unit(name, key)), "")
+    if key and seconds > 0 and "miss" not in name.lower():
+        level, busy = known[key], verdict(prediction.timing).share
+        in_parts = key == "l2" and busy > level.rate / level.peak + IN_PARTS
+        said = f"{_rate(level.traffic.total, seconds, 'B')}, {level.peak_text}"
         return said + ("; parts of lines take it as long as whole ones" if in_parts else "")
     for unit, flops in unit_flops(case.workload.execution).items():
-        if unit in FLOP_UNITS and names_unit(name, unit):
-            return _of_peak(flops, time, compute_roof(case, unit).peak, "FLOP")
+        if unit in FLOP_UNITS and names_unit(name, unit) and seconds > 0:
+            peak = compute_roof(case, unit).peak
+            share = f", {of_peak(flops / seconds, peak, 'FLOP/s')}, data sheet" if peak > 0 else ""
+            return _rate(flops, seconds, "FLOP") + share
     return ""
 
 
-def _of_peak(amount: float, time: float, peak: float, unit: str) -> str:
-    rate = amount / time
-    if not peak > 0:
-        return f"{si(amount, unit)} in {si(time, 's')} are {si(rate, unit + '/s')}"
-    return (
-        f"{si(amount, unit)} in {si(time, 's')} are {si(rate, unit + '/s')} of {si(peak, unit + '/s')} "
-        f"({percent(rate / peak)})"
-    )
+def _rate(amount: float, seconds: float, unit: str) -> str:
+    return f"{si(amount, unit)} in {si(seconds, 's')} are {si(amount / seconds, unit + '/s')}"
 
 
 def _busy(prediction: Prediction) -> str:
     """Return how busy the limiting unit is, else which unit is busiest."""
-    order, limit = speed_of_light_order(prediction.timing.utilisation), verdict(prediction.timing)
-    if limit.unit:
-        over = order[0][1] > limit.share
-        through = f", the {order[0][0]} that it shares {percent(order[0][1])}" if over else ""
+    order, limit = busy_units(prediction), verdict(prediction.timing)
+    busiest, most = (unit_name(order[0][0]), order[0][1]) if order else ("", 0.0)
+    if limit.share > 0:
+        through = f", the {busiest} that it shares {percent(most)}" if most > limit.share else ""
         return f"it is busy {percent(limit.share)} of the time{through}"
-    return f"the busiest unit is {order[0][0]} at {percent(order[0][1])}" if order else ""
+    return f"the busiest unit is {busiest}, {percent(most)} of the time" if busiest else ""
 
 
 def roof(prediction: Prediction) -> Iterator[Finding]:
@@ -123,7 +116,7 @@ def roof(prediction: Prediction) -> Iterator[Finding]:
         "Roofline",
         f"{line.intensity:.3g} FLOP per DRAM byte lies {side} of the ridge at {line.ridge:.3g}, under the "
         f"{line.binding.name} roof: "
-        f"{si(line.performance, 'FLOP/s')} are {percent(share)} of what the roof allows there.",
+        f"{si(line.performance, 'FLOP/s')} are {percent(share)} of what the data sheet's roof allows there.",
     )
 
 

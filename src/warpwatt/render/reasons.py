@@ -73,12 +73,12 @@ def stall_text(cost: LineCost, most: int = 4) -> str:
 
 
 def limits(prediction: Prediction) -> Iterator[Finding]:
-    """Yield how near compute and memory come to their peaks, and what that means."""
-    busy = prediction.timing.utilisation
+    """Yield how busy compute and memory are, and what that means."""
+    busy = prediction.timing.busy
     if prediction.timing.warps is None:
         return
     compute, memory = _busiest(busy, {**COMPUTE_UNITS, **SCHEDULER_UNITS}), _busiest(busy, MEMORY_UNITS)
-    reach = f"Memory reaches {_reach(memory)} and compute {_reach(compute)} of what the GPU can do"
+    reach = f"Memory is busy {_reach(memory)} and compute {_reach(compute)} of the time"
     yield Finding("Speed of Light", f"{reach}: {_meaning(prediction)}.")
 
 
@@ -88,7 +88,7 @@ def _busiest(busy: Mapping[str, float], keys: Collection[str]) -> tuple[str, flo
 
 
 def _reach(unit: tuple[str, float]) -> str:
-    return f"{percent(unit[1])} ({unit_name(unit[0])})" if unit[0] else "none"
+    return f"{percent(unit[1])} ({unit_name(unit[0])})" if unit[0] else "0 %"
 
 
 def _meaning(prediction: Prediction) -> str:
@@ -120,7 +120,7 @@ def scheduler(prediction: Prediction) -> Iterator[Finding]:
     per_issue = warps.total / warps.issued
     text = (
         f"Of {warps.active:.1f} warps per scheduler {warps.eligible:.2f} are eligible in a cycle; one issues "
-        f"in {percent(issue)} of the cycles, each warp every {per_issue:.1f} cycles."
+        f"in {percent(issue)} of the cycles in which its SM works, each warp every {per_issue:.1f} cycles."
     )
     yield Finding("Scheduler and Warp State", text)
 

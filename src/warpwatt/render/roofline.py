@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpwatt.core.case import Case
-from warpwatt.core.execution import Execution
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unit
-from warpwatt.models.bounds import COMPUTE, compute_peak, compute_times, dram_peak
-from warpwatt.models.roofs import l2_bandwidth
+from warpwatt.models.bounds import COMPUTE, compute_peak, compute_times, dram_peak, unit_flops
+from warpwatt.models.roofs import l1_bytes, l2_bandwidth
 
-L1_BYTES_PER_SM_CLOCK = 128.0
-"""Taken where nobody has measured L1, as in :mod:`warpwatt.models.roofs`."""
 MATTERS = 0.02
 """Compute roofs whose work needs less than this share of that of the slowest unit are not drawn."""
 
@@ -88,7 +85,7 @@ class Roofline:
 def roofline(prediction: Prediction) -> Roofline | None:
     """Return the roofline, or None where the kernel has no FLOP, moves no DRAM byte or takes no time."""
     case, time = prediction.case, prediction.time
-    work = computed_flops(case.workload.execution)
+    work = unit_flops(case.workload.execution)
     flops, traffic = sum(work.values()), case.workload.dram.total
     compute = {unit: compute_roof(case, unit) for unit in COMPUTE}
     times = {unit: _least_time(done, compute.get(unit)) for unit, done in work.items()}
@@ -101,17 +98,6 @@ def roofline(prediction: Prediction) -> Roofline | None:
     used = (roof for unit, roof in compute.items() if roof.peak > 0 and times.get(unit, 0.0) > matter)
     point = (flops / traffic, flops / time.value, flops / time.high, flops / time.low)
     return Roofline((*used, *memory), binding, memory[0], *point, levels=_levels(case, memory, flops))
-
-
-def computed_flops(execution: Execution) -> dict[Unit, float]:
-    """Return the floating-point operations of the whole grid by unit."""
-    found: dict[Unit, float] = {}
-    for one, count, lanes in zip(
-        execution.program.instructions, execution.counts, execution.lanes, strict=True
-    ):
-        if one.flops * count > 0:
-            found[one.unit] = found.get(one.unit, 0.0) + one.flops * count * lanes
-    return found
 
 
 def instruction_roofline(prediction: Prediction) -> Roofline | None:
@@ -153,31 +139,21 @@ def compute_roof(case: Case, unit: Unit) -> Roof:
     return Roof(COMPUTE[unit][0], "compute", peak)
 
 
-def l2_peak(case: Case) -> float:
-    """Return the bandwidth of L2 at the case's SM clock in B/s: measured where somebody has, else assumed."""
-    return l2_bandwidth(case)[0]
-
-
-def l1_peak(case: Case) -> float:
-    """Return the bandwidth of all L1 caches at the case's SM clock in B/s, as the time models take it."""
-    per_clock = case.gpu.memory.l1_bandwidth_per_sm_clock or L1_BYTES_PER_SM_CLOCK
-    return case.gpu.sm_count * per_clock * case.clocks.sm
-
-
 def memory_roofs(case: Case) -> tuple[Roof, Roof, Roof]:
-    """Return the roofs of DRAM, L2 and L1 in B/s."""
+    """Return the roofs of DRAM, L2 and L1 in B/s at the case's clocks; L2 and L1 as the models take them."""
     return (
         Roof("DRAM", "memory", dram_peak(case)),
-        Roof("L2", "memory", l2_peak(case)),
-        Roof("L1", "memory", l1_peak(case)),
+        Roof("L2", "memory", l2_bandwidth(case)[0]),
+        Roof("L1", "memory", case.gpu.sm_count * l1_bytes(case.gpu) * case.clocks.sm),
     )
 
 
 def roof_origin(case: Case, name: str) -> str:
-    """Return where the peak of a roof comes from: ``"measured"``, ``"measured on a relative"``, ..."""
+    """Return where the peak of a roof comes from: ``"measured"``, ``"from a relative"``, ..."""
     field = {"L2": "l2_bandwidth", "L1": "l1_bandwidth_per_sm_clock"}.get(name)
-    if field is None:
-        return "data sheet"
-    if getattr(case.gpu.memory, field) is None:
+    measured = getattr(case.gpu.memory, field) if field else 0.0
+    if measured is None:
         return "assumed"
-    return "measured on a relative" if case.gpu.memory.borrowed(field) else "measured"
+    if field is None or (name == "L1" and l1_bytes(case.gpu) > measured):
+        return "data sheet"
+    return "from a relative" if case.gpu.memory.borrowed(field) else "measured"

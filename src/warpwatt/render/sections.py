@@ -13,15 +13,15 @@ from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.program import SourceLine
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
-from warpwatt.models.bounds import dram_peak
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.figures import bar, count, l2_before, percent, plural
+from warpwatt.render.rates import busy_units, rates
 from warpwatt.render.reach import hit_texts, reaches, stride_text
 from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.roofline import roofline
-from warpwatt.render.verdict import LIMITS, verdict
+from warpwatt.render.verdict import verdict
 from warpwatt.render.warned import all_warnings
-from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_light_order, unit_name
+from warpwatt.render.words import SCHEDULER_UNITS, component_name, unit_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,6 +33,7 @@ HOT_LINES = 5
 """Source lines shown without ``-v``."""
 ACCESS_HEADS = ("line", "access", "requests", "lanes", "each", "ideal", "stride", "L1", "L2", "DRAM")
 ACCESS_LEGEND = "each: 32-byte sectors (sec) or shared-memory wavefronts (wf) per request; L1, L2: hits"
+BUSY_LEGEND = "busy share of the time; of L2 and DRAM, rate over the rate they reach"
 SMALL = 0.005
 """Shares below this are left out without ``-v``."""
 
@@ -45,17 +46,14 @@ def sections(prediction: Prediction, context: Context) -> list[RenderableType]:
 
 
 def speed_of_light(prediction: Prediction, context: Context) -> list[RenderableType]:
-    """Return the utilisation of every unit, busiest first, and which of them limits."""
+    """Return the busy share of every unit, busiest first, and which of them limits."""
     limit = verdict(prediction.timing).unit
-    used = prediction.timing.utilisation.items()
-    busy = {key: share for key, share in used if key not in SCHEDULER_UNITS or key == limit}
-    marks = {unit_name(limit): LIMITS} if limit else {}
     rows = [
-        (name, share, marks.get(name, ""))
-        for name, share in speed_of_light_order(busy)
-        if _shown(share, context)
+        (unit_name(key), share, note)
+        for key, share, note in busy_units(prediction)
+        if _shown(share, context) and (key not in SCHEDULER_UNITS or key == limit)
     ]
-    return section("Speed of Light", bars(rows)) if rows else []
+    return section("Speed of Light", bars(rows), Text(BUSY_LEGEND, style=QUIET)) if rows else []
 
 
 def help_(prediction: Prediction, _context: Context) -> list[RenderableType]:
@@ -76,7 +74,7 @@ def roof(prediction: Prediction, _context: Context) -> list[RenderableType]:
         return section("Roofline", Text("no floating-point operations or no DRAM traffic", style=QUIET))
     ceiling = line.ceiling(line.intensity)
     note = f"{si(line.performance, 'FLOP/s')} of {si(ceiling, 'FLOP/s')}"
-    where = f"{line.intensity:.3g} FLOP/B, ridge at {line.ridge:.3g} FLOP/B"
+    where = f"{line.intensity:.3g} FLOP/B, ridge at {line.ridge:.3g} FLOP/B; peaks of the data sheet"
     return section(
         "Roofline",
         bars([(f"{line.binding.name} roof", line.performance / ceiling, note)]),
@@ -85,35 +83,23 @@ def roof(prediction: Prediction, _context: Context) -> list[RenderableType]:
 
 
 def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
-    """Return bytes and rates at each level."""
-    workload, time = prediction.case.workload, prediction.time.value
+    """Return bytes and rates at each level, and what they are of its peak."""
     table = Table.grid(padding=(0, 2))
     for _ in range(4):
         table.add_column(justify="right", no_wrap=True)
-    table.add_column()
-    table.add_row("", *(Text(head, style=QUIET) for head in ("read", "written", "rate", "")))
-    for key, traffic in (("l1", workload.l1), ("l2", workload.l2), ("dram", workload.dram)):
-        rate = si(traffic.total / time, "B/s") if time > 0 else ""
-        notes = {
-            "dram": f"of {si(dram_peak(prediction.case), 'B/s')}",
-            "l2": plain(f"--l2 {l2_before(prediction.case.launch)}"),
-        }
-        table.add_row(
-            unit_name(key),
-            si(traffic.read, "B"),
-            si(traffic.written, "B"),
-            rate,
-            Text(notes.get(key, ""), style=QUIET),
-        )
-    return section("Memory", table)
+    table.add_row("", *(Text(head, style=QUIET) for head in ("read", "written", "rate", "of the peak")))
+    for key, level in rates(prediction).items():
+        read, written = si(level.traffic.read, "B"), si(level.traffic.written, "B")
+        share = Text(level.peak_text, style=QUIET)
+        table.add_row(unit_name(key), read, written, si(level.rate, "B/s"), share)
+    before = Text(plain(f"L2 before the launch: --l2 {l2_before(prediction.case.launch)}"), style=QUIET)
+    return section("Memory", table, before)
 
 
 def warp_state(prediction: Prediction, context: Context) -> list[RenderableType]:
     """Return issue utilisation and stall reasons, costliest first."""
-    timing = prediction.timing
-    rows = [
-        (name, timing.utilisation[k], "") for k, name in SCHEDULER_UNITS.items() if k in timing.utilisation
-    ]
+    timing, busy = prediction.timing, prediction.timing.busy
+    rows = [(name, busy[k], "of the time") for k, name in SCHEDULER_UNITS.items() if k in busy]
     stalls = sorted(timing.stalls.items(), key=lambda pair: -pair[1])
     waits = [(str(s), x, "") for s, x in stalls if s is not Stall.SELECTED and _shown(x, context)]
     rows += waits if context.verbosity > 0 else waits[:4]

@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The limit by its ``name``, the key of its ``unit`` in the utilisation (empty: none), its busy share."""
+    """The limit by its ``name``, the key of its ``unit`` (empty: none), its busy share of the time."""
 
     name: str
     kind: Kind
@@ -42,4 +42,4 @@ def verdict(timing: Timing) -> Verdict:
     kind = Kind.MEMORY if unit in MEMORY_UNITS else Kind.OTHER
     if unit in COMPUTE_UNITS or unit in SCHEDULER_UNITS:
         kind = Kind.COMPUTE
-    return Verdict(name, kind, unit, timing.utilisation.get(unit, 0.0))
+    return Verdict(name, kind, unit, timing.busy.get(unit, 0.0))

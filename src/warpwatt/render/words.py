@@ -28,7 +28,7 @@ MEMORY_UNITS = {
 }
 SCHEDULER_UNITS = {"issue": "Issue slots"}
 UNITS = {**MEMORY_UNITS, **COMPUTE_UNITS, **SCHEDULER_UNITS}
-"""Keys of ``Timing.utilisation`` to their names; keys that are not here are shown as they are."""
+"""Keys of ``Timing.busy`` to their names; keys that are not here are shown as they are."""
 
 STALL_REASONS: Mapping[Stall, str] = {
     Stall.SELECTED: "issuing an instruction",
@@ -74,7 +74,7 @@ def component_name(key: str) -> str:
 
 
 GLOSSARY: Mapping[str, str] = {
-    "Speed of Light": "How busy every unit is, in percent of what it could do at these clocks",
+    "Speed of Light": "Busy share of the time of every unit; of L2 and DRAM, rate over the rate they reach",
     "Roofline": "Work per second against work per byte, under what the units and memories allow",
     "Memory": "Bytes between the SMs, the caches and DRAM",
     "Scheduler and Warp State": "What warps do in each cycle: issue an instruction, or wait, and for what",
@@ -148,13 +148,3 @@ def names_unit(text: str, key: str) -> bool:
     """
     lowered = text.lower()
     return key.lower() in lowered.split() or unit_name(key).lower() in lowered
-
-
-def speed_of_light_order(utilisation: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Return name and share of every unit, busiest first.
-
-    >>> speed_of_light_order({"fp32": 0.1, "dram": 0.9})
-    [('DRAM', 0.9), ('FP32 pipe', 0.1)]
-    """
-    pairs = [(unit_name(key), share) for key, share in utilisation.items()]
-    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

@@ -99,7 +99,7 @@ class GpuRun:
 
     @property
     def energy(self) -> float:
-        """Joules of the GPU from its first work to its last."""
+        """Joules of the GPU from its first work to its last: of kernels, of copies, and idle."""
         return sum(s.energy for s in self.spans) + self.idle_energy
 
     @property
@@ -204,7 +204,7 @@ def _failures(device: Device) -> Iterator[str]:
 
 def _gpu_run(device: Device, number: int) -> GpuRun:
     line = device.timelines[number]
-    steps = line.steps()
+    spans, steps = line.account()
     found = tuple(predicted.predictions[number] for predicted in device.predicted)
     return GpuRun(
         gpu=device.gpus[number].name,
@@ -214,8 +214,8 @@ def _gpu_run(device: Device, number: int) -> GpuRun:
             [predicted.scale for predicted in device.predicted],
             [costs[number] for costs in device.library_calls],
         ),
-        copies=_copy_rows(line.spans),
-        spans=tuple(sorted(line.spans, key=lambda span: span.start)),
+        copies=_copy_rows(spans),
+        spans=tuple(spans),
         predictions=tuple({id(p): p for p in found if p is not None}.values()),
         of_launch=found,
         end=line.end,

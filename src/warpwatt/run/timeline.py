@@ -9,12 +9,13 @@ time; copies to and from the host have an engine each (as :mod:`warpwatt.jobs.ap
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warpwatt.models.component.waiting import waiting_watts
 from warpwatt.models.overhead import launch_overhead, shortest_copy, transfer_time
+from warpwatt.models.sensor import Step
 from warpwatt.models.specification import dram_joules_per_byte
 from warpwatt.run.codes import CopyFlag, CopyKind
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warpwatt.core.gpu import Gpu
-    from warpwatt.models.sensor import Step
     from warpwatt.run.libraries.costs import Cost
     from warpwatt.run.protocol import CopyRecord
 
@@ -213,28 +213,26 @@ class Timeline:
 
     @property
     def idle_energy(self) -> float:
-        """Joules of a waiting board while no kernel runs, from the first work to the last.
+        """Joules of a waiting board meanwhile."""
+        return self.idle * waiting_watts(self.gpu)
 
-        What copies draw besides is their own; of a kernel it is part of its energy.
+    def account(self) -> tuple[list[Span], list[Step]]:
+        """Return the spans in order, and start, end and watts of each step from the first work to the last.
+
+        While no kernel runs, the copies that go on also draw what a waiting board does, in equal parts.
         """
-        kernels = _covered([span for span in self.spans if span.kind in COMPUTING])
-        return (self._whole - kernels) * waiting_watts(self.gpu)
-
-    def steps(self) -> list[Step]:
-        """Return the power from the first work to the last: start, end and watts of each step."""
-        moments = sorted({moment for span in self.spans for moment in (span.start, span.end)})
-        changes = dict.fromkeys(moments, (0.0, 0))
-        for span in self.spans:
-            if span.seconds > 0:
-                rate, computes = span.energy / span.seconds, int(span.kind in COMPUTING)
-                for moment, sign in ((span.start, 1), (span.end, -1)):
-                    watts, running = changes[moment]
-                    changes[moment] = watts + sign * rate, running + sign * computes
-        waiting, watts, running, found = waiting_watts(self.gpu), 0.0, 0, []
-        for start, end in itertools.pairwise(moments):
-            watts, running = watts + changes[start][0], running + changes[start][1]
-            found.append((start, end, watts + (0.0 if running else waiting)))
-        return found
+        ends = [(at, k) for k, s in enumerate(self.spans) if s.seconds > 0 for at in (s.start, s.end)]
+        joules, going, steps = [span.energy for span in self.spans], set[int](), list[Step]()
+        for (start, changed), (end, _) in itertools.pairwise(sorted(ends)):
+            going ^= {changed}
+            on = [self.spans[k] for k in going]
+            waiting = 0.0 if any(s.kind in COMPUTING for s in on) else waiting_watts(self.gpu)
+            for k in going:
+                joules[k] += waiting * (end - start) / len(going)
+            if end > start:
+                steps.append((start, end, waiting + sum(s.energy / s.seconds for s in on)))
+        spans = (replace(span, energy=own) for span, own in zip(self.spans, joules, strict=True))
+        return sorted(spans, key=lambda span: span.start), steps
 
     @property
     def _whole(self) -> float:

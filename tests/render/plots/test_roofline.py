@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 from warpwatt.render.plots.axes import LogAxis
 from warpwatt.render.plots.roofline import LABEL_HEIGHT, roofline_plot
-from warpwatt.render.roofline import instruction_roofline, l1_peak, roof_origin, roofline
+from warpwatt.render.roofline import instruction_roofline, memory_roofs, roof_origin, roofline
 
 
 def test_plot_places_points_and_roofs_where_the_axes_say(saxpy, matmul):
@@ -93,9 +93,9 @@ def test_instructions_lie_under_the_issue_rate(saxpy):
 
 def test_peaks_that_nobody_measured_are_called_assumed(saxpy):
     case = saxpy[0].case
-    assert l1_peak(case) == 132 * 128 * case.clocks.sm
+    assert memory_roofs(case)[2].peak == 132 * 128 * case.clocks.sm
     origins = [roof_origin(case, name) for name in ("DRAM", "L2", "L1")]
-    assert origins == ["data sheet", "measured on a relative", "assumed"]
+    assert origins == ["data sheet", "from a relative", "assumed"]
 
 
 def test_axis_decades():

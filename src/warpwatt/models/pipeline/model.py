@@ -59,8 +59,10 @@ class Simulated:
     """What the simulation says at one clock."""
 
     seconds: float
+    startup: float
+    """Those before and behind the work of the SMs."""
     busy: dict[str, float]
-    """Unit to its busy share of the time."""
+    """Unit to its busy share of the others."""
     warps: WarpStates
     remarks: tuple[str, ...]
     queued: float
@@ -101,6 +103,7 @@ def _timing(case: Case) -> Timing:
         shares=tuple(by_instruction.tolist()),
         warps=near.warps,
         warnings=reference.remarks,
+        startup=reference.startup,
     )
 
 
@@ -129,12 +132,13 @@ def simulate_case(case: Case) -> Simulated:
     queue = queue_roof(case)
     simulated = result.cycles / case.clocks.sm
     working = max(simulated, queue.seconds)
-    seconds = _startup(case, launched) + working
+    startup = _startup(case, launched)
+    seconds = startup + working
     busy = {unit: share * simulated / working for unit, share in utilisation(result, launched).items()}
     if queue.seconds > 0:
-        busy[queue.key] = queue.seconds / seconds
+        busy[queue.key] = queue.seconds / working
     queued = max(0.0, queue.seconds - simulated) / seconds
-    return Simulated(seconds, busy, warp_states(result, launched), result.remarks, queued)
+    return Simulated(seconds, startup, busy, warp_states(result, launched), result.remarks, queued)
 
 
 def traced(case: Case) -> bool:

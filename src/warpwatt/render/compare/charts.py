@@ -110,7 +110,7 @@ def _said(amount: float | None, unit: str) -> str:
 
 
 def _busy(*sides: Prediction) -> PairChart:
-    old, new = ({unit_name(k): v for k, v in side.timing.utilisation.items()} for side in sides)
+    old, new = ({unit_name(k): v for k, v in side.timing.busy.items()} for side in sides)
     return PairChart("speed-of-light", "Speed of Light", _pairs(old, new))
 
 

@@ -78,7 +78,7 @@ def _results(prediction: Prediction) -> Json:
             "power": dict(power.components),
             "energy": dict(prediction.energy_components),
         },
-        "utilisation": dict(timing.utilisation),
+        "utilisation": timing.busy,
         "stalls": {str(stall): share for stall, share in timing.stalls.items()},
         "instructions_per_cycle": dict(timing.instructions_per_cycle),
         "warp_states": warp_states_document(timing.warps),

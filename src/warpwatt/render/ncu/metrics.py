@@ -18,6 +18,7 @@ from warpwatt.core.program import Access, Instruction, Space, Unit
 from warpwatt.core.warps import Stall
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.bounds import dram_peak
+from warpwatt.render.rates import rates
 from warpwatt.render.words import COMPUTE_UNITS, MEMORY_UNITS
 
 Value = float | int | str
@@ -102,10 +103,10 @@ def _time(p: Prediction) -> Iterator[Metric]:
 
 
 def _throughput(p: Prediction) -> Iterator[Metric]:
-    busy = p.timing.utilisation
-    seconds = p.time.value
+    """Yield DRAM's share of its data-sheet peak, as Nsight has it, and the busy shares of the other units."""
+    busy = p.timing.busy
     suffix = "throughput.avg.pct_of_peak_sustained_elapsed"
-    dram = p.case.workload.dram.total / seconds / dram_peak(p.case) if seconds > 0 else 0.0
+    dram = rates(p)["dram"].rate / dram_peak(p.case)
     memory = [share for key, share in busy.items() if key in MEMORY_UNITS and key != "dram"]
     compute = [share for key, share in busy.items() if key in COMPUTE_UNITS or key == "issue"]
     yield Metric(f"gpu__dram_{suffix}", "%", PERCENT * dram)

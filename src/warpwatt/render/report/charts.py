@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from warpwatt.core.case import Timing
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.core.warps import Stall
 from warpwatt.models.component.parameters import STATIC
 from warpwatt.render.figures import percent, plural
+from warpwatt.render.rates import busy_units
 from warpwatt.render.report.lines import SMALL
 from warpwatt.render.report.values import Bar, bar, parts
-from warpwatt.render.verdict import LIMITS, verdict
-from warpwatt.render.words import STALL_REASONS, speed_of_light_order, unit_name
+from warpwatt.render.words import STALL_REASONS, unit_name
 
 
 def bar_charts(prediction: Prediction) -> dict[str, tuple[Bar, ...]]:
@@ -19,19 +18,11 @@ def bar_charts(prediction: Prediction) -> dict[str, tuple[Bar, ...]]:
     timing = prediction.timing
     components = prediction.energy_components
     return {
-        "speed-of-light": _units(timing),
+        "speed-of-light": tuple(bar(unit_name(k), share, note) for k, share, note in busy_units(prediction)),
         "time": () if _same_names(prediction) else parts(timing.breakdown, prediction.time.value, "s"),
         "energy": parts(components, sum(components.values()), "J"),
         "stalls": _stalls(prediction),
     }
-
-
-def _units(timing: Timing) -> tuple[Bar, ...]:
-    """Return how busy each unit is, the busiest first, with a word beside the one that limits."""
-    limit = verdict(timing).unit
-    limiting = unit_name(limit) if limit else ""
-    order = speed_of_light_order(timing.utilisation)
-    return tuple(bar(name, share, LIMITS if name == limiting else "") for name, share in order)
 
 
 def _stalls(prediction: Prediction) -> tuple[Bar, ...]:

@@ -9,7 +9,6 @@ from warpwatt.core.execution import Traffic, Workload
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Access, Space
 from warpwatt.core.units import si
-from warpwatt.models.bounds import dram_peak
 from warpwatt.render.figures import count, percent
 from warpwatt.render.plots.memory import (
     HEIGHT,
@@ -25,8 +24,8 @@ from warpwatt.render.plots.memory import (
     thickness,
     upright_arrow,
 )
+from warpwatt.render.rates import rates
 from warpwatt.render.report.values import Dataset
-from warpwatt.render.roofline import l1_peak, l2_peak
 from warpwatt.render.words import unit_name
 
 _OFF_CHIP = frozenset({Space.GLOBAL, Space.LOCAL, Space.GENERIC})
@@ -75,7 +74,7 @@ def requests(workload: Workload, spaces: frozenset[Space]) -> Requests:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Bytes between two units, and the share of what the link could move in the time."""
+    """Bytes between two units; ``heat`` is the busy share of the time of the one nearer to DRAM."""
 
     name: str
     ends: tuple[str, str]
@@ -87,24 +86,19 @@ class Crossing:
 
 def crossings(prediction: Prediction) -> tuple[Crossing, ...]:
     """Return the traffic on every link that is used."""
-    workload, seconds = prediction.case.workload, prediction.time.value
+    workload, busy = prediction.case.workload, prediction.timing.busy
     shared = requests(workload, frozenset({Space.SHARED}))
 
-    def link(name: str, ends: tuple[str, str], traffic: Traffic, peak: float) -> Crossing:
-        return Crossing(name, ends, traffic.read, traffic.written, _share(traffic.total, seconds, peak))
+    def link(name: str, ends: tuple[str, str], traffic: Traffic | Requests) -> Crossing:
+        return Crossing(name, ends, traffic.read, traffic.written, busy.get(ends[1], 0.0))
 
     found = (
-        link("SM – L1", ("sm", "l1"), workload.l1, l1_peak(prediction.case)),
-        Crossing("SM – shared memory", ("sm", "shared"), shared.read, shared.written,
-                 prediction.timing.utilisation.get("shared", 0.0)),
-        link("L1 – L2", ("l1", "l2"), workload.l2, l2_peak(prediction.case)),
-        link("L2 – DRAM", ("l2", "dram"), workload.dram, dram_peak(prediction.case)),
-    )  # fmt: skip
+        link("SM – L1", ("sm", "l1"), workload.l1),
+        link("SM – shared memory", ("sm", "shared"), shared),
+        link("L1 – L2", ("l1", "l2"), workload.l2),
+        link("L2 – DRAM", ("l2", "dram"), workload.dram),
+    )
     return tuple(one for one in found if one.read + one.written > 0)
-
-
-def _share(moved: float, seconds: float, peak: float) -> float:
-    return min(1.0, moved / seconds / peak) if seconds > 0 and peak > 0 else 0.0
 
 
 def memory_chart(prediction: Prediction) -> MemoryChart:
@@ -138,25 +132,18 @@ def _upright(box: Box, key: str) -> Box:
 def memory_data(prediction: Prediction) -> Dataset:
     """Return the links as a table."""
     rows = tuple((one.name, one.read, one.written, one.heat) for one in crossings(prediction))
-    return Dataset("Memory chart", ("link", "read_B", "written_B", "share_of_peak"), rows)
+    return Dataset("Memory chart", ("link", "read_B", "written_B", "busy_share"), rows)
 
 
 def memory_rows(prediction: Prediction) -> tuple[tuple[str, ...], ...]:
-    """Return level, bytes read and written, rate, share of the peak, hits of every level."""
-    case, seconds = prediction.case, prediction.time.value
-    workload, found = case.workload, hits(case.workload)
-    levels = (
-        ("l1", workload.l1, l1_peak(case), found.l1),
-        ("l2", workload.l2, l2_peak(case), found.l2),
-        ("dram", workload.dram, dram_peak(case), None),
-    )
+    """Return level, bytes read and written, rate, busy share, share of the peak, hits of every level."""
+    found = hits(prediction.case.workload)
+    hit = {"l1": found.l1, "l2": found.l2}
     rows = []
-    for key, traffic, peak, hit in levels:
-        rate = traffic.total / seconds if seconds > 0 else 0.0
-        rows.append((
-            unit_name(key), si(traffic.read, "B"), si(traffic.written, "B"), si(rate, "B/s"),
-            f"{percent(rate / peak)} of {si(peak, 'B/s')}" if peak else "", _percent(hit),
-        ))  # fmt: skip
+    for key, level in rates(prediction).items():
+        traffic, busy = level.traffic, f"{percent(level.busy)} {level.busy_text}" if level.busy else ""
+        moved = (si(traffic.read, "B"), si(traffic.written, "B"), si(level.rate, "B/s"))
+        rows.append((unit_name(key), *moved, busy.strip(), level.peak_text, _percent(hit.get(key))))
     return tuple(rows)
 
 
@@ -166,7 +153,7 @@ def _percent(share: float | None) -> str:
 
 def _boxes(prediction: Prediction, *, shared: bool) -> Iterator[Box]:
     """Yield the boxes; that of shared memory only where it is used."""
-    workload, busy = prediction.case.workload, prediction.timing.utilisation
+    workload, busy = prediction.case.workload, prediction.timing.busy
     found, off_chip = hits(workload), requests(workload, _OFF_CHIP)
     asked = requests(workload, frozenset({Space.SHARED}))
     texts = {
@@ -204,7 +191,7 @@ def _arrows(one: Crossing, most: float, made: Callable[..., Arrow]) -> tuple[Arr
     ways = (("read", one.read, (far, near), False), ("written", one.written, (near, far), True))
     return tuple(
         made(
-            f"{one.name}: {si(moved, 'B')} {way}, {percent(one.heat)} of the peak both ways",
+            f"{one.name}: {si(moved, 'B')} {way}, busy {percent(one.heat)} of the time",
             f"{si(moved, 'B')} {way}",
             thickness(moved, most),
             one.heat,

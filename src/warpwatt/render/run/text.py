@@ -52,10 +52,12 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
     facts.add_row(
         "Energy", Text(f"{si(run.energy, 'J')} from first to last work of the GPU", style="bold green")
     )
-    facts.add_row("Kernels", f"{si(kernels, 's')} in {launches(result.launches)}{without(run)}")
-    facts.add_row(
-        "Idle", f"{si(run.idle, 's')} between them; {si(run.idle_energy, 'J')} while no kernel runs"
-    )
+    joules = si(sum(row.energy.value for row in run.kernels), "J")
+    facts.add_row("Kernels", f"{si(kernels, 's')} in {launches(result.launches)}, {joules}{without(run)}")
+    if run.copies:
+        seconds, joules = (sum(getattr(row, what) for row in run.copies) for what in ("seconds", "energy"))
+        facts.add_row("Copies", f"{si(seconds, 's')}, {si(joules, 'J')}")
+    facts.add_row("Idle", f"{si(run.idle, 's')} between them, {si(run.idle_energy, 'J')}")
     facts.add_row(
         "Power",
         f"{si(run.mean_power, 'W')} on average, {si(run.peak, 'W')} at most; "
