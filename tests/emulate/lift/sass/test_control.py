@@ -210,6 +210,26 @@ def test_a_saved_barrier_works_when_it_is_restored() -> None:
     assert found == [0xFFFFFFFF] * LANES
 
 
+def test_lanes_that_left_a_barrier_stay_out_when_it_is_restored() -> None:
+    found = results(
+        "BSSY B7, 0xf0",  # 40
+        "BSSY B6, 0xe0",
+        "ISETP.LT.AND P0, PT, R2, 0x8, PT",
+        "@P0 BRA 0xe0",
+        "BREAK B6",  # 80
+        "BMOV.32.CLEAR R8, B6",
+        "BSSY B6, 0xb0",
+        "BSYNC B6",
+        "BMOV.32 B6, R8",
+        "BRA 0xf0",
+        "BSYNC B6",  # e0
+        "BSYNC B7",
+        "VOTE.ANY R0, PT, PT",
+        *STORE,
+    )
+    assert found == [0xFFFFFFFF] * LANES
+
+
 @pytest.mark.parametrize(("kind", "wanted"), [("POPC", 8), ("OR", 1), ("AND", 0)])
 def test_reductions_of_a_barrier(kind: str, wanted: int) -> None:
     found = results(

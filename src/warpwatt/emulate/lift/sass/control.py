@@ -199,9 +199,12 @@ def _set_left(step: Step, name: str, value: Value) -> None:
 
 
 def _enter(step: Step, barrier: Operand, mask: Value) -> None:
-    """Set a barrier's mask in the active lanes, which now belong to it again."""
+    """Set a barrier's mask in the active lanes: those that it names belong to it again, others have left."""
     if left := _left(step, barrier):
-        _set_left(step, left, step.b.and_(step.b.get(left), step.b.not_(_lanes(step))))
+        own = step.b.and_(step.b.lshr(mask, step.b.lane()), step.b.i32(1))
+        outside = step.b.ballot(step.b.compare("eq", own, step.b.i32(0)))
+        others = step.b.and_(step.b.get(left), step.b.not_(_lanes(step)))
+        _set_left(step, left, step.b.or_(others, step.b.and_(outside, _lanes(step))))
     step.set(barrier, mask)
 
 
