@@ -12,6 +12,7 @@ namespace {
 
 constexpr NextBlock kBehind = 6;
 constexpr int kHere = 2;  // the basic block at whose end lanes wait
+constexpr int kBefore = 1;
 
 struct Convergence : TestMachine {
     Convergence() {
@@ -19,12 +20,12 @@ struct Convergence : TestMachine {
         machine.code.converge_leavers = leavers.data();
     }
 
-    void wait(LaneMask lanes, LaneMask partners) {
+    void wait(LaneMask lanes, LaneMask partners, int place = kHere) {
         for_each_lane(lanes, [&](int lane) {
-            warp().next[lane] = kConverging + kHere;
+            warp().next[lane] = kConverging + place;
             warp().waits_for[lane] = partners;
         });
-        converge_lanes(&machine, &warp(), kHere);
+        converge_lanes(&machine, &warp(), place);
     }
 
     LaneMask gone_on() {
@@ -33,7 +34,7 @@ struct Convergence : TestMachine {
         return lanes;
     }
 
-    std::array<NextBlock, 3> targets{0, 0, kBehind};
+    std::array<NextBlock, 3> targets{0, kBehind, kBehind};
     std::array<std::int32_t, 3> leavers{};
 };
 
@@ -68,6 +69,16 @@ void lanes_that_broke_away_are_not_waited_for() {
     test.warp().ready = static_cast<std::int32_t>(0xFFFF0000);
     converge_waiting_lanes(&test.machine, &test.warp());
     CHECK(test.gone_on() == 0xFFFF);
+}
+
+void lanes_that_wait_further_on_have_left() {
+    Convergence test;
+    test.leavers[kBefore] = offsetof(Warp, ready);
+    test.warp().ready = 0;
+    test.wait(0b0011, 0b0111, kBefore);
+    CHECK(test.gone_on() == 0);
+    test.wait(0b0100, 0b0111, kHere);
+    CHECK(test.gone_on() == 0b0011);
 }
 
 void an_indirect_branch_goes_where_each_lane_says() {
@@ -110,6 +121,7 @@ int main() {
     each_lane_waits_for_its_own_partners();
     lanes_that_end_are_not_waited_for();
     lanes_that_broke_away_are_not_waited_for();
+    lanes_that_wait_further_on_have_left();
     an_indirect_branch_goes_where_each_lane_says();
     a_trap_names_the_first_lane();
     lanes_match_active_lanes_of_the_same_value();
