@@ -13,7 +13,7 @@ _SPECIAL_REGISTER = re.compile(r"(?:SRZ|SR_[\w.]+|SR\d+)$")
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+)$")
 _FLOAT = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|INF|[QS]?NAN)$", re.IGNORECASE)
 _BRACKETS = re.compile(
-    r"((?:desc|gdesc|idesc|tmem|ttu|a|cx?)?)((?:\[[^\[\]]*\])+)((?:\.(?:(?:tnsp|neg)[AB]|H[01]_H[01]))*)$"
+    r"((?:desc|gdesc|idesc|tmem|ttu|a|cx?)?)((?:\[[^\[\]]*\])+)((?:\.(?:(?:tnsp|neg)[AB]|H[01]_H[01]|F32))*)$"
 )
 _SCALE = re.compile(r"X(\d+)$")
 
@@ -36,6 +36,8 @@ def parse_operand(text: str) -> Operand:
     Register(name='R3', negated=True, modifiers=('abs', 'reuse'))
     >>> parse_operand("c[0x0][0x160]")
     Address(base=Symbol(name='c[0x0]'), offset=352, index=None, scale=1, modifiers=())
+    >>> parse_operand("c[0x2][0x4].F32").modifiers
+    ('F32',)
     """
     text = text.strip()
     if text.startswith("{") and text.endswith("}"):

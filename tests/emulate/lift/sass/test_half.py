@@ -50,6 +50,13 @@ def test_half_arithmetic(name):
     assert same(found, applied(function, function, "rn", *inputs)).all()
 
 
+def test_a_single_float_is_rounded_to_both_halves():
+    singles = floats(np.float32, 7, LANES)
+    found = packed("HADD2 R0, -RZ.H0_H0, R1.F32", singles).view(np.float16)
+    with np.errstate(over="ignore"):
+        assert same(found, np.repeat(singles.astype(np.float16), 2)).all()
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_bfloat_arithmetic_is_rounded_once(name, seed):

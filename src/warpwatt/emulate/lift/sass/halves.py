@@ -76,6 +76,8 @@ def _read(s: Step, operand: Operand) -> tuple[Value, Value]:
     if not isinstance(operand, Register | Address):
         raise Unsupported(f"operand {operand}")
     around = operand.modifiers
+    if around == ("F32",):
+        return _rounded(s, operand)
     known = {*_SWIZZLES, "abs", "neg", "reuse"}
     require(set(around) <= known, f"operand modifiers {around}")
     chosen = next((_SWIZZLES[m] for m in around if m in _SWIZZLES), (0, 1))
@@ -86,6 +88,13 @@ def _read(s: Step, operand: Operand) -> tuple[Value, Value]:
     if "abs" in around:
         low, high = s.b.op(Op.FABS, low), s.b.op(Op.FABS, high)
     return (s.b.op(Op.FNEG, low), s.b.op(Op.FNEG, high)) if negated else (low, high)
+
+
+def _rounded(s: Step, operand: Register | Address) -> tuple[Value, Value]:
+    """Return both halves of a single-precision operand, which ptxas only adds to zero: it is rounded once."""
+    require(s.opcode == "HADD2" and is_zero(s.operands[1]))
+    half = s.b.convert(Op.FPTRUNC, Type.F16, s.value(_bare(operand), Type.F32), "rn")
+    return half, half
 
 
 def _bare(operand: Register | Address) -> Operand:
