@@ -32,7 +32,7 @@ FLAGS = (
     "-fmad=false",
     "-w",
     "-Xcompiler",
-    "-ffp-contract=off,-fwrapv,-fno-strict-aliasing",
+    "-ffp-contract=off,-frounding-math,-fwrapv,-fno-strict-aliasing",  # else GCC takes 0 - x for -x
 )
 PRELUDE = Path(__file__).with_name("prelude.cuh")
 
