@@ -97,6 +97,8 @@ class Answer:
     bottleneck: str = ""
     features: tuple[float, ...] = ()
     """What the residual learner sees of the longest launch (the pipeline model only)."""
+    assumed: tuple[str, ...] = ()
+    """What was taken for granted and may cost time."""
 
     @property
     def spread(self) -> float:
@@ -114,6 +116,11 @@ class Compared:
     def log_ratio(self, model: str) -> float:
         """Return log(predicted / measured)."""
         return math.log(self.answers[model].seconds / self.measured.seconds)
+
+    def outside(self, model: str) -> float:
+        """Return how many times the measured time lies beyond the nearer end of the interval; 1 inside it."""
+        answer, measured = self.answers[model], self.measured.seconds
+        return max(answer.low / measured, measured / answer.high, 1.0)
 
 
 def compare(runs: Iterable[Measured]) -> list[Compared]:
@@ -153,6 +160,7 @@ def answer(model: str, run: Sequence[Case], times: Sequence[float] = ()) -> Answ
         sum(n * t.high for n, t in pairs),
         longest.bottleneck,
         tuple(features(case, longest).values()) if model == Pipeline.name else (),
+        tuple(dict.fromkeys(a.message for case in run for a in case.workload.assumptions if a.spread)),
     )
 
 

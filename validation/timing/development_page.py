@@ -37,6 +37,8 @@ three times the operations of its source. *Width* is the median of the interval'
 columns are those of time_models.md.
 """
 MODELS = ("pipeline", "roofline")
+FAR = 2.0
+"""Beyond its interval by so much, an answer misleads unless it names what it assumed."""
 FIGURES = ("cases", "programs", "mean", "median", "p90", "bias", "≤10 %", "≤30 %", "order", "held", "width")
 COLUMNS = ("data", "GPU", "model", *FIGURES)
 TITLE = "| " + " | ".join(COLUMNS) + " |"
@@ -48,8 +50,35 @@ def page(
     """Return the page; ``sizes`` says how much of each data set there is, ``state`` the commit before."""
     head = PROTOCOL.format(**stamp(), **sizes, before=state or "(none)")
     parts = [head, "## By data set", "", TITLE, "|" + "---|" * len(COLUMNS), *_rows(found, before)]
+    parts += ["", *_outside(found)]
     parts += ["", "## By program: pipeline", "", _title_of_programs(before), *_programs(found, before)]
     return "\n".join(parts) + "\n"
+
+
+def _outside(found: Sequence[Compared]) -> list[str]:
+    """Return how many rows lie beyond their interval by how much, and the farthest with what was assumed."""
+    distances = [c.outside("pipeline") for c in found]
+    far = sorted((c for c in found if c.outside("pipeline") > FAR), key=lambda c: -c.outside("pipeline"))
+    unnamed = sum(not c.answers["pipeline"].assumed for c in far)
+    lines = [
+        "## Outside the interval: pipeline",
+        "",
+        "| beyond the nearer end by more than | rows |",
+        "|---|--:|",
+    ]
+    lines += [
+        f"| ×{times:.2f} | {sum(d > times for d in distances)} |" for times in (1.0, 1.1, 1.25, 1.5, FAR)
+    ]
+    lines += [
+        "",
+        f"{len(far)} of {len(found)} rows lie beyond ×{FAR:.0f}; {unnamed} of them name no assumption.",
+    ]
+    for c in far:
+        run, assumed = c.measured, "; ".join(c.answers["pipeline"].assumed) or "nothing assumed"
+        lines.append(
+            f"- {run.program} {run.configuration} on {run.gpu}: ×{c.outside('pipeline'):.2f}; {assumed}"
+        )
+    return lines
 
 
 def _rows(found: Sequence[Compared], before: Sequence[Compared]) -> list[str]:
