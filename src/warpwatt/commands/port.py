@@ -11,7 +11,7 @@ import click
 
 from warpwatt.commands import options as o
 from warpwatt.commands.destination import Destination, destination_options
-from warpwatt.core.errors import ArgumentError
+from warpwatt.core.errors import ArgumentError, InputError
 from warpwatt.core.progress import counted, step
 from warpwatt.request.options import ModelOptions
 
@@ -146,6 +146,9 @@ def port(
     if writing.emit is not None:
         write(found[0].cuda, writing.emit)
     _write(found, agreements, shape, writing)
+    if wrong := [one.array for one in agreements if not one.rounded]:
+        message = f"the emitted program differs from the C by more than rounding: {', '.join(wrong)}"
+        raise InputError(message, hint="do not use it; report the C file as a fault of warpwatt port")
 
 
 def _request(asked: AskedOptions) -> Request:

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 
 import jsonschema
+import numpy as np
 import pytest
 from validation.resios.programs import PROGRAMS
 
@@ -17,8 +18,10 @@ from warpwatt.core.estimate import Estimate
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
+from warpwatt.published.resios import port as resios_port
 from warpwatt.published.resios.c_loops import preprocess
 from warpwatt.published.resios.port import Request, Verdict, check, port
+from warpwatt.published.resios.port.check import compared
 from warpwatt.published.resios.port.result import Costs
 from warpwatt.published.resios.render.json import SCHEMA
 from warpwatt.published.resios.render.text import render
@@ -160,6 +163,8 @@ def test_a_wrong_kernel_is_noticed():
     assert untouched.exact
     assert 0 < found.different <= found.elements
     assert found.relative > 0.01
+    assert untouched.rounded
+    assert not found.rounded
 
 
 @needs_cc
@@ -287,6 +292,22 @@ def test_the_verb_in_json_follows_its_schema(run, file, tmp_path):  # noqa: F811
     assert document["ports"][0]["cuda"] == cuda.read_text()
     assert "__global__" in document["ports"][0]["cuda"]
     assert run(*words, "--emit", cuda)[0] == 1
+
+
+def test_the_verb_fails_after_its_report_where_an_array_differs(run, file, monkeypatch):  # noqa: F811
+    found = [np.array(values, np.float32) for values in ((1, 2, 3), (1, 2, 3 + 1e-5), (1, np.nan, 3))]
+    equal, rounded, wrong = (compared(f"a{i}", found[0], one) for i, one in enumerate(found))
+    words = ["port", file("blur.c", STENCIL), "--arg", "rows=64", "--arg", "cols=64", "--model", "resios"]
+    words += ["--no-run", "--check", "--format", "json"]
+    monkeypatch.setenv("WARPWATT_KEEP_ANSWERS", "0")
+    for agreements, code in (((equal, rounded), 0), ((equal, rounded, wrong), 1)):
+        monkeypatch.setattr(resios_port, "check", lambda *_, agreements=agreements: agreements)
+        ended, out, err = run(*words)
+        assert ended == code
+        document = json.loads(out)
+        jsonschema.validate(document, SCHEMA.load())
+        assert [one["different"] for one in document["check"]] == [0, 1, 1][: len(agreements)]
+        assert ("differs from the C by more than rounding: a2" in err) == bool(code)
 
 
 def test_the_verb_in_text(run, file):  # noqa: F811 - fixtures

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 SEPARATE = "-fmad=false"
 """Keeps nvcc from contracting a·b + c, as the next keeps the C compiler: results are equal."""
 SAME_C = ("-ffp-contract=off",)
+ROUNDED = 4096
+"""Steps of an element's type by which library functions and shared sums may differ, of the largest value."""
 DEVICE = "h100"
 BUDGET_SECONDS = 600.0
 """CPU time for computing the kernels of one run."""
@@ -94,18 +96,25 @@ CONDITIONS = (Conditions(SEED, 0x00, 0), Conditions(SEED + 1, 0xFF, 1))
 class Agreement:
     """How one array compares with the C: elements that differ, and by how much at most.
 
-    ``relative`` is the largest difference over the largest value of the array.
+    ``relative`` is the largest difference over the largest value of the array, ``tolerance`` what rounding
+    makes of it at most; it is 0 for integers.
     """
 
     array: str
     elements: int
     different: int
     relative: float
+    tolerance: float
 
     @property
     def exact(self) -> bool:
         """Whether every element is equal to the last bit."""
         return not self.different
+
+    @property
+    def rounded(self) -> bool:
+        """Whether nothing differs by more than the rounding of library functions and of shared sums."""
+        return self.exact or self.relative <= self.tolerance
 
 
 def check(source: Source, port: Port, options: CompileOptions | None = None) -> tuple[Agreement, ...]:
@@ -132,7 +141,7 @@ def check(source: Source, port: Port, options: CompileOptions | None = None) -> 
             wanted = Compiled(source, bound, options or CompileOptions(), SAME_C).computed(held)
             got = exchanged(bound, held, Path(folder), partial(_run, program, how))
             for name, array in before.items():
-                one = _compared(name, *(np.frombuffer(data[name], array.dtype) for data in (wanted, got)))
+                one = compared(name, *(np.frombuffer(data[name], array.dtype) for data in (wanted, got)))
                 found[name] = max(found.get(name, one), one, key=lambda a: (a.different > 0, a.relative))
     return tuple(found.values())
 
@@ -207,10 +216,13 @@ def array_type(kind: CType) -> np.dtype[Any]:
     return np.dtype(_NUMPY[kind.dtype.value[0]] + kind.dtype.value[1:])
 
 
-def _compared(name: str, wanted: NDArray[Any], found: NDArray[Any]) -> Agreement:
-    same = (wanted == found) | ((wanted != wanted) & (found != found))  # noqa: PLR0124 - NaN equals NaN here
+def compared(name: str, wanted: NDArray[Any], found: NDArray[Any]) -> Agreement:
+    """Return how an array compares with the one wanted; NaN equals NaN."""
+    same = (wanted == found) | ((wanted != wanted) & (found != found))  # noqa: PLR0124 - NaN is meant
     with np.errstate(all="ignore"):
         gap = np.abs(wanted.astype(np.float64) - found.astype(np.float64))
         scale = float(np.nanmax(np.abs(wanted.astype(np.float64)), initial=0.0)) or 1.0
-        relative = float(np.nanmax(np.where(same, 0.0, gap), initial=0.0)) / scale
-    return Agreement(name, int(wanted.size), int(np.count_nonzero(~same)), relative)
+        gap[np.isnan(gap)] = scale  # a number where NaN is wanted, or the reverse, is wholly wrong
+        relative = float(np.max(np.where(same, 0.0, gap), initial=0.0)) / scale
+    step = float(np.finfo(wanted.dtype).eps) if wanted.dtype.kind == "f" else 0.0
+    return Agreement(name, int(wanted.size), int(np.count_nonzero(~same)), relative, ROUNDED * step)
