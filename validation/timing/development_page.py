@@ -29,13 +29,14 @@ its clocks, every application on older GPUs at the data sheet's clocks, and of g
 as far as there was time to run them, those whose computing and predicting took under {seconds} s of CPU.
 Protocols of the data sets: time_models.md, time_tuned.md, time_unseen.md, programs_counters.md.
 
-*Before* is the state at commit {before}, which compiled and ran the same rows itself, with the same toolkits;
-whole programs were not run in it. Clocks are those of the measurement where it shows them, else today's
-default clocks. The A100's tuned convolutions are left out: their rows contradict each other
+{before}Clocks are those of the measurement where it shows them, else today's default clocks. The A100's tuned convolutions are left out: their rows contradict each other
 (time_tuned.md); so is backpropForward on boards before Volta, where nvprof counts
 three times the operations of its source. *Width* is the median of the interval's high over its low end; other
 columns are those of time_models.md.
 """
+BEFORE = """\
+*Before* is the state at commit {}, which compiled and ran the same rows itself, with the same toolkits;
+whole programs were not run in it. """
 MODELS = ("pipeline", "roofline")
 FAR = 2.0
 """Beyond its interval by so much, an answer misleads unless it names what it assumed."""
@@ -48,7 +49,7 @@ def page(
     found: Sequence[Compared], before: Sequence[Compared], sizes: Mapping[str, object], state: str
 ) -> str:
     """Return the page; ``sizes`` says how much of each data set there is, ``state`` the commit before."""
-    head = PROTOCOL.format(**stamp(), **sizes, before=state or "(none)")
+    head = PROTOCOL.format(**stamp(), **sizes, before=BEFORE.format(state) if state else "")
     parts = [head, "## By data set", "", TITLE, "|" + "---|" * len(COLUMNS), *_rows(found, before)]
     parts += ["", *_outside(found)]
     parts += ["", "## By program: pipeline", "", _title_of_programs(before), *_programs(found, before)]
