@@ -29,10 +29,10 @@ its clocks, every application on older GPUs at the data sheet's clocks, and of g
 as far as there was time to run them, those whose computing and predicting took under {seconds} s of CPU.
 Protocols of the data sets: time_models.md, time_tuned.md, time_unseen.md, programs_counters.md.
 
-{before}Clocks are those of the measurement where it shows them, else today's default clocks. The A100's tuned convolutions are left out: their rows contradict each other
-(time_tuned.md); so is backpropForward on boards before Volta, where nvprof counts
-three times the operations of its source. *Width* is the median of the interval's high over its low end; other
-columns are those of time_models.md.
+{before}Clocks are those of the measurement where it shows them, else today's default clocks. The A100's tuned
+convolutions are left out: their rows contradict each other (time_tuned.md); so is backpropForward on boards
+before Volta, where nvprof counts three times the operations of its source. *Width* is the median of the
+interval's high over its low end; other columns are those of time_models.md.
 """
 BEFORE = """\
 *Before* is the state at commit {}, which compiled and ran the same rows itself, with the same toolkits;
