@@ -1,15 +1,16 @@
 #include "runtime/connection.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/abi.h"
 
@@ -33,12 +34,14 @@ int descriptor_in(msghdr& message) {
 }  // namespace
 
 bool Connection::open() {
-    const char* number = std::getenv(message::kSocketVariable);
-    if (!number) return false;
-    int socket = std::atoi(number);
-    if (socket <= 0 || fcntl(socket, F_SETFD, FD_CLOEXEC) < 0) return false;
-    socket_ = socket;
-    return true;
+    const char* path = std::getenv(message::kSocketVariable);
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    if (!path || std::strlen(path) >= sizeof address.sun_path) return false;
+    std::strcpy(address.sun_path, path);
+    socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
+    close(std::exchange(socket_, -1));
+    return false;
 }
 
 void Connection::send(message::Type type, std::uint32_t flags, std::string_view record,

@@ -11,7 +11,7 @@
 namespace warpwatt::runtime::message {
 
 constexpr std::uint32_t kVersion = 1;
-constexpr const char* kSocketVariable = "WARPWATT_RUN_FD";  // number of the connected socket
+constexpr const char* kSocketVariable = "WARPWATT_RUN_SOCKET";  // path of the socket that a device listens at
 
 // The device's memory is one shared file, mapped at this address in the client: a device pointer is the same
 // number everywhere.

@@ -3,8 +3,10 @@
 
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -50,10 +52,14 @@ std::string text_of(const Record& record) {
 class FakeDevice {
 public:
     FakeDevice() {
-        int ends[2];
-        socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
-        socket_ = ends[0];
-        setenv(message::kSocketVariable, std::to_string(ends[1]).c_str(), 1);
+        sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+        std::string path = "/tmp/warpwatt-test-" + std::to_string(getpid());
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        unlink(address.sun_path);
+        listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address)) std::abort();
+        listen(listener_, 1);
+        setenv(message::kSocketVariable, path.c_str(), 1);
         arena_ = memfd_create("arena", MFD_CLOEXEC);
         if (ftruncate(arena_, kArenaBytes)) std::abort();
         contents_ = static_cast<char*>(
@@ -76,7 +82,10 @@ public:
         return std::exchange(received_, {});
     }
     // The device's process ends.
-    void leave() { shutdown(socket_, SHUT_RDWR); }
+    void leave() {
+        shutdown(listener_, SHUT_RDWR);
+        if (socket_ >= 0) shutdown(socket_, SHUT_RDWR);
+    }
 
     char* at(const void* pointer) {
         return contents_ + (reinterpret_cast<std::uint64_t>(pointer) - message::kArenaAddress);
@@ -94,8 +103,10 @@ private:
     }
 
     void serve() {
+        socket_ = accept(listener_, nullptr, nullptr);
+        unlink(std::getenv(message::kSocketVariable));
         Received received;
-        while (read(&received.header, sizeof received.header)) {
+        while (socket_ >= 0 && read(&received.header, sizeof received.header)) {
             received.bytes.resize(received.header.bytes);
             if (!read(received.bytes.data(), received.bytes.size())) return;
             Answer answer = answer_to(received);
@@ -133,7 +144,8 @@ private:
         sendmsg(socket_, &out, MSG_NOSIGNAL);
     }
 
-    int socket_, arena_;
+    int listener_ = -1, arena_ = -1;
+    std::atomic<int> socket_ = -1;
     char* contents_;
     std::thread thread_;
     std::mutex mutex_;

@@ -215,10 +215,9 @@ def _result(
 def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path, *, for_all: bool) -> list[str]:
     """Return the command to run; a source is compiled first, with the flags in front of ``--``."""
     from warpwatt.run.build import SOURCES, check_runtime, compile_program
-    from warpwatt.run.python import python_command, script_place
 
-    if (script := script_place(words)) is not None:
-        return python_command(words, script)
+    if words[0].endswith(".py"):
+        return [sys.executable, *words]
     program, rest = Path(words[0]), list(words[1:])
     if program.suffix in SOURCES:
         split = rest.index("--") if "--" in rest else len(rest)

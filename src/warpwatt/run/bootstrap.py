@@ -1,24 +1,27 @@
-"""Runs a Python script whose Triton kernels go to the device of ``warpwatt run``; the user's own Python does.
+"""What PyTorch and Triton find below ``warpwatt run``; loaded by ``startup/sitecustomize.py``.
 
-Nothing of WarpWatt is imported here: it need not be installed where the script runs. Triton finds a driver
-(``triton.backends.driver``) that takes tensors of the CPU: what they hold is in managed memory, at the same
-addresses on both sides, while a kernel runs.
+PyTorch with CUDA runs as it is: our libraries are loaded before it looks for NVIDIA's. Where PyTorch was built
+for the CPU alone, Triton finds a driver (``triton.backends.driver``) that takes tensors of the CPU: what they
+hold is in managed memory, at the same addresses on both sides, while a kernel runs.
 """
 
 from __future__ import annotations
 
 import ctypes
 import importlib
-import importlib.util
-import runpy
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from time import perf_counter
 from traceback import walk_tb
 from typing import Any
 
+RUNTIME = Path(__file__).parents[1] / "native" / "runtime"
+"""Folder of our libraries under the names of NVIDIA's."""
+CUDA_WHEEL = "pip install torch --index-url https://download.pytorch.org/whl/cu130; no GPU or driver is needed"
 LEFT = 64 << 20
 """Bytes that are written to push what L2 holds out of it: more than any L2 has."""
 _ATTACH_GLOBAL = 1
@@ -178,23 +181,21 @@ def driver_class(device: Device) -> Any:
             device.flush()
             start = device.event()
             fn()
-            time = device.milliseconds(start, device.event())
-        if not time:  # PyTorch's own work is done by the CPU
-            begun = perf_counter()
+            taken = device.milliseconds(start, device.event())
+        if not taken:  # PyTorch's own work is done by the CPU
+            begun = time.perf_counter()
             fn()
-            time = (perf_counter() - begun) * 1e3
+            taken = (time.perf_counter() - begun) * 1e3
         if quantiles is not None:
-            return [time] * len(quantiles)
-        return [time] if others.get("return_mode") == "all" else time
+            return [taken] * len(quantiles)
+        return [taken] if others.get("return_mode") == "all" else taken
 
     Driver.benchmark = staticmethod(benchmark)
     return Driver
 
 
 def install() -> None:
-    """Make our driver Triton's, where there are Triton and PyTorch."""
-    if any(importlib.util.find_spec(name) is None for name in ("triton", "torch")):
-        return
+    """Make our driver Triton's, where PyTorch was built without CUDA."""
     driver = driver_class(Device())
     importlib.import_module("triton.runtime.driver").driver.set_active(driver())
     testing: Any = importlib.import_module("triton.testing")
@@ -202,6 +203,47 @@ def install() -> None:
     torch = importlib.import_module("torch")
     if not hasattr(torch.cpu, "set_stream"):
         torch.cpu.set_stream = lambda _: None
+
+
+def has_cuda(torch: ModuleSpec) -> bool:
+    """Return whether a PyTorch was built with CUDA."""
+    places = torch.submodule_search_locations or []
+    return any(Path(place, "lib", "libtorch_cuda.so").exists() for place in places)
+
+
+def before_torch(spec: ModuleSpec) -> None:
+    """Prepare for PyTorch, which is imported next."""
+    if has_cuda(spec):
+        load_libraries()
+    else:
+        sys.excepthook = partial(_explain, sys.excepthook)
+
+
+def load_libraries() -> None:
+    """Load our libraries: the loader looks for no file of a name that it has loaded already.
+
+    PyTorch's libraries name the folders of NVIDIA's, which come before ``LD_LIBRARY_PATH``.
+    """
+    for file in sorted(RUNTIME.glob("lib*.so.[0-9]*")):
+        ctypes.CDLL(str(file), ctypes.RTLD_GLOBAL)
+    offset = ctypes.CDLL("libwarpwatt_cuda.so").warpwatt_clock_offset_ns
+    offset.restype = ctypes.c_int64
+    for name in ("time", "perf_counter", "monotonic"):
+        setattr(time, name, _moved(getattr(time, name), offset, 1e-9))
+        setattr(time, f"{name}_ns", _moved(getattr(time, f"{name}_ns"), offset, 1))
+
+
+def _moved(clock: Callable[[], Any], offset: Callable[[], int], unit: float) -> Callable[[], Any]:
+    """Return a clock that stands still while our device works, and goes on by the predicted times."""
+    return lambda: clock() + offset() * unit
+
+
+def _explain(known: Callable[..., None], kind: type, error: BaseException, trace: Any) -> None:
+    """Say what an error of PyTorch means here."""
+    if said := refusal(error):
+        print(said, file=sys.stderr)
+    else:
+        known(kind, error, trace)
 
 
 def refusal(error: BaseException) -> str:
@@ -217,24 +259,6 @@ def refusal(error: BaseException) -> str:
         return ""
     file, line = [where for name, *where in places if name.partition(".")[0] != "torch"][-1]
     return (
-        f"error: {file}:{line}: PyTorch finds no GPU under warpwatt run ({' '.join(str(error).split())})\n"
-        "  fix: keep tensors on the CPU: Triton's kernels run on them; PyTorch's operators are not predicted"
+        f"error: {file}:{line}: this PyTorch was built without CUDA ({' '.join(str(error).split())})\n"
+        f"  fix: {CUDA_WHEEL}"
     )
-
-
-def main() -> None:
-    """Run a script as Python would."""
-    script = sys.argv[1]
-    sys.argv = sys.argv[1:]
-    sys.path[0] = str(Path(script).resolve().parent)
-    install()
-    try:
-        runpy.run_path(script, run_name="__main__")
-    except Exception as error:
-        if said := refusal(error):
-            sys.exit(said)
-        raise
-
-
-if __name__ == "__main__":
-    main()

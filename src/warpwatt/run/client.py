@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import array
 import ctypes
+import math
 import os
-import select
+import selectors
 import signal
 import socket
 import subprocess
@@ -15,7 +16,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, ToolchainError
@@ -31,8 +34,8 @@ RUNTIME = Path(__file__).parents[1] / "native" / "runtime"
 """Folder of our ``libcudart`` and the names that programs look for."""
 LARGEST_MESSAGE = 1 << 30
 """Bytes beyond which a message is a mistake."""
-GRACE = 10.0
-"""Seconds that a program has to end once it has closed its end of the socket."""
+STARTUP = Path(__file__).with_name("startup")
+"""Folder of what every Python process of the program runs first."""
 _POLL = 0.5
 _DEATH_SIGNAL = 1
 
@@ -69,11 +72,13 @@ def run_program(
     bounds: Bounds,
     output: IO[str] | None = None,
     seen: Callable[[Header, bytes, float], None] | None = None,
+    another: Callable[[], Device] | None = None,
 ) -> Ending:
     """Run a program to its end, its device being ours.
 
     What it writes to stdout passes through, or goes to ``output``. ``seen`` is told of every message, and how
-    many seconds the program waited for the answer.
+    many seconds the program waited for the answer. ``another`` makes the devices of further processes, each
+    of which has memory of its own; None: those find no device.
 
     Raises
     ------
@@ -84,34 +89,30 @@ def run_program(
     """
     if not RUNTIME.is_dir():
         raise ToolchainError(f"our CUDA runtime is missing: {RUNTIME}", hint="in a clone: make native")
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    with ours:
-        try:
-            process = _start(command, theirs, output)
-        finally:
-            theirs.close()
+    with TemporaryDirectory(prefix="warpwatt-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{folder}/device")  # only this user may look into the folder
+        listener.listen()
+        process = _start(command, f"{folder}/device", output)
         watch = _Watch(process, device, bounds)
         try:
             watch.start()
-            _serve(process, _Messages(ours), device, bounds.launches, seen)
-            return Ending(-signal.SIGKILL, watch.reason) if watch.reason else Ending(process.wait(GRACE))
+            _Server(listener, device, another, bounds.launches, seen).serve(process)
+            return Ending(-signal.SIGKILL, watch.reason) if watch.reason else Ending(process.wait())
         except StoppedError as stopped:
             return Ending(stopped.status, str(stopped))
         except KeyboardInterrupt:
             return Ending(-signal.SIGINT, "interrupted")
-        except subprocess.TimeoutExpired:
-            return Ending(-signal.SIGKILL, f"it went on for {GRACE:g} s after it had left its device")
         finally:
             watch.end()
             _end(process)
 
 
-def _start(command: Sequence[str], end: socket.socket, output: IO[str] | None) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], path: str, output: IO[str] | None) -> subprocess.Popen[bytes]:
     """Start the program in a session of its own: what the terminal sends reaches us alone."""
-    known = os.environ.get("LD_LIBRARY_PATH", "")
     added = {
-        SOCKET_VARIABLE: str(end.fileno()),
-        "LD_LIBRARY_PATH": f"{RUNTIME}:{known}" if known else str(RUNTIME),
+        SOCKET_VARIABLE: path,
+        "LD_LIBRARY_PATH": _in_front(RUNTIME, "LD_LIBRARY_PATH"),
+        "PYTHONPATH": _in_front(STARTUP, "PYTHONPATH"),
     }
     try:
         return subprocess.Popen(
@@ -119,12 +120,17 @@ def _start(command: Sequence[str], end: socket.socket, output: IO[str] | None) -
             stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
             stdout=output,
             env={**os.environ, **added},
-            pass_fds=(end.fileno(),),
             start_new_session=True,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - nothing but a system call
         )
     except OSError as error:
         raise InputError(f"{command[0]} cannot be run: {error.strerror or error}", file=command[0]) from None
+
+
+def _in_front(folder: Path, variable: str) -> str:
+    """Return a list of folders with ours in front of those that the environment names."""
+    known = os.environ.get(variable, "")
+    return f"{folder}:{known}" if known else str(folder)
 
 
 _LIBC = ctypes.CDLL(None)
@@ -170,46 +176,70 @@ class _Watch(threading.Thread):
         self.join()
 
 
-def _serve(
-    process: subprocess.Popen[bytes],
-    messages: _Messages,
-    device: Device,
-    most: int | None,
-    seen: Callable[[Header, bytes, float], None] | None,
-) -> None:
-    """Answer messages until the program closes its end, or has asked for as many launches as are wanted."""
-    launches = 0
-    while True:
-        if not messages.wait(_POLL):
-            if process.poll() is not None:
-                return
-            continue
+class _Server:
+    """Answers the processes of a program, one message at a time."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        device: Device,
+        another: Callable[[], Device] | None,
+        launches: int | None,
+        seen: Callable[[Header, bytes, float], None] | None,
+    ) -> None:
+        self._listener, self._device, self._another, self._seen = listener, device, another, seen
+        self._left = math.inf if launches is None else launches
+        self._most = launches
+        self._is_first = True
+
+    def serve(self, process: subprocess.Popen[bytes]) -> None:
+        """Answer messages until the program has ended, or asked for as many launches as are wanted."""
+        end = os.pidfd_open(process.pid)
+        with selectors.DefaultSelector() as self._selector:
+            self._selector.register(end, selectors.EVENT_READ)
+            self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
+            while process.poll() is None:
+                for key, _ in self._selector.select():
+                    if key.data is not None:
+                        key.data()
+        os.close(end)
+
+    def _accept(self) -> None:
+        """Give a process its device; the first one has that which the caller knows."""
+        end, _ = self._listener.accept()
+        if not self._is_first and self._another is None:
+            end.close()
+            return
+        device = self._device if self._is_first or self._another is None else self._another()
+        self._is_first = False
+        self._selector.register(end, selectors.EVENT_READ, partial(self._answer, _Messages(end), device))
+
+    def _answer(self, messages: _Messages, device: Device) -> None:
+        """Answer the next message; behind the last one, give our end up."""
         found = messages.receive()
         if found is None:
+            self._selector.unregister(messages.end)
+            messages.end.close()
             return
         header, data = found
         record = RECORDS.get(header.type)
         if record is None:
-            continue
+            return
         answer = device.handle(header, record.unpack(data))
-        if seen is not None:
-            seen(header, data, answer.waited if header.flags & HeaderFlag.WANTS_REPLY else 0.0)
+        if self._seen is not None:
+            self._seen(header, data, answer.waited if header.flags & HeaderFlag.WANTS_REPLY else 0.0)
         if header.flags & HeaderFlag.WANTS_REPLY:
             messages.reply(answer, device.flags)
-        launches += header.type == Type.LAUNCH
-        if launches == most:
-            raise StoppedError(f"it has made {launches} launches (--launches)", status=0)
+        self._left -= header.type == Type.LAUNCH
+        if not self._left:
+            raise StoppedError(f"it has made {self._most} launches (--launches)", status=0)
 
 
 class _Messages:
     """Our end of the socket."""
 
     def __init__(self, end: socket.socket) -> None:
-        self._end = end
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for a message at most so long; whether there is one, or the end."""
-        return bool(select.select([self._end], [], [], seconds)[0])
+        self.end = end
 
     def receive(self) -> tuple[Header, bytes] | None:
         """Return the next message, None behind the last one."""
@@ -230,14 +260,14 @@ class _Messages:
         if answer.descriptor is not None:
             extra = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [answer.descriptor]))]
         with suppress(OSError):
-            sent = self._end.sendmsg([head], extra)
-            self._end.sendall(head[sent:] + answer.data)
+            sent = self.end.sendmsg([head], extra)
+            self.end.sendall(head[sent:] + answer.data)
 
     def _read(self, size: int) -> bytes | None:
         parts, left = [], size
         while left:
             try:
-                part = self._end.recv(min(left, 1 << 20))
+                part = self.end.recv(min(left, 1 << 20))
             except OSError:
                 return None
             if not part:

@@ -18,8 +18,8 @@ from warpwatt.run.records import F64, I32, I64, U32, U64, F32x4, F64x2, Record, 
 VERSION = 1
 ARENA_ADDRESS = 0x2000_0000_0000
 """Where the client maps the arena: device pointers are the same numbers everywhere."""
-SOCKET_VARIABLE = "WARPWATT_RUN_FD"
-"""Environment variable with the number of the client's socket."""
+SOCKET_VARIABLE = "WARPWATT_RUN_SOCKET"
+"""Environment variable with the path of the socket that we listen at."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,9 @@
-"""Python programs: started so that Triton finds our device."""
+"""Python programs, as command lines name them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
-"""What runs the script, in the user's own Python."""
 
 
 def script_place(words: Sequence[str]) -> int | None:
@@ -25,10 +21,3 @@ def script_place(words: Sequence[str]) -> int | None:
     place = next((k for k, word in enumerate(words[1:], 1) if not word.startswith("-")), 0)
     alone = not {"-m", "-c", "-X", "-W"}.intersection(words[:place])
     return place if place and alone and words[place].endswith(".py") else None
-
-
-def python_command(words: Sequence[str], script: int) -> list[str]:
-    """Return the command that runs a script: with the Python that was named, else the one that runs us."""
-    python = str(Path(words[0]).absolute()) if script and Path(words[0]).exists() else words[0]
-    before = [python, *words[1:script]] if script else [sys.executable]
-    return [*before, str(BOOTSTRAP), *words[script:]]
