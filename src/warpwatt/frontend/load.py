@@ -125,7 +125,7 @@ def _large_ptx_entries(
         compiled = assemble_ptx(alone, choice, options)
         return compiled_entries(compiled, alone, target, choice, options)[0].make()
 
-    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
+    return tuple(Entry(n, partial(make, n)) for n in ptx.entries(module))
 
 
 def _with_needed_features(

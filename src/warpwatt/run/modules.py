@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.program import Kernel, Level, Program, Space, Variable
 from warpwatt.emulate.layout import linked
-from warpwatt.frontend.binary import Contents, binary_entries, extract
+from warpwatt.frontend.binary import binary_entries, extract
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.entries import Entry, with_names
 from warpwatt.frontend.load import DEFAULT_OPTIONS
@@ -21,6 +21,7 @@ from warpwatt.frontend.toolkits import OLDEST_TARGET, target_number
 
 if TYPE_CHECKING:
     from warpwatt.frontend.options import CompileOptions
+    from warpwatt.isa.sass.image import Image
 
 
 class Module:
@@ -41,17 +42,9 @@ class Module:
         self._entries: dict[str, Mapping[str, Entry]] = {}
         self._kernels: dict[tuple[str, str], Kernel] = {}
         self._stand_ins: dict[str, tuple[str, ...]] = {}
+        self._variables: dict[str, Mapping[str, Variable]] = {}
 
     @cached_property
-    def contents(self) -> Contents:
-        """Its machine code and PTX."""
-        if self._is_ptx:
-            from warpwatt.frontend.source import ptx_target
-
-            return Contents(ptx=((ptx_target(self._source.data), self._source.text),))
-        return extract(self._source, self._options)
-
-    @property
     def _is_ptx(self) -> bool:
         return b".target" in self._source.data[:4096] and b"\0" not in self._source.data.rstrip(b"\0")[:4096]
 
@@ -104,49 +97,47 @@ class Module:
             self._stand_ins[target] = (f"{said}, registers are assumed",)
             return found
 
-    def variables(self) -> Mapping[str, Variable]:
-        """Return the variables of the module with what they hold at the start, as far as it can be told."""
-        return _variables(self)
+    def variables(self, target: str) -> Mapping[str, Variable]:
+        """Return the variables of the code that runs on a target, with what they hold at the start."""
+        if target not in self._variables:
+            self._variables[target] = self._read_variables(target)
+        return self._variables[target]
 
-    def place(self, name: str, address: int) -> bytes:
+    def _read_variables(self, target: str) -> Mapping[str, Variable]:
+        if self._is_ptx:
+            return _ptx_variables([self._source.text])
+        contents, number = extract(self._source), max(target_number(target), OLDEST_TARGET)
+        if machine := contents.machine_code(number):
+            return {v.name: v for part in reversed(machine) for v in _linked_variables(part.cubin.module)}
+        return _ptx_variables([part.text for part in contents.ptx if part.number <= number])
+
+    def place(self, name: str, address: int, target: str) -> bytes:
         """Give a variable its address and return what it holds at the start; empty if that is all zeros."""
         self._addresses[name] = address
         self._kernels.clear()
-        variable = self.variables().get(name)
+        variable = self.variables(target).get(name)
         return b"" if variable is None else variable.initial
 
 
-@lru_cache(maxsize=64)
-def _variables(module: Module) -> Mapping[str, Variable]:
-    found: dict[str, Variable] = {}
-    for _, text in module.contents.ptx:
-        from warpwatt.isa.ptx import parse
-        from warpwatt.isa.ptx.storage import core_variable, module_variables
+def _ptx_variables(texts: Sequence[str]) -> Mapping[str, Variable]:
+    from warpwatt.isa.ptx import parse
+    from warpwatt.isa.ptx.storage import core_variable, module_variables
 
+    found: dict[str, Variable] = {}
+    for text in texts:
         for name, variable in module_variables(parse(text)).items():
             found.setdefault(name, core_variable(variable))
-    if not module.contents.ptx:
-        for cubin in module.contents.cubins:
-            for entry in module.entries(cubin.target).values():
-                found |= _linked_variables(entry.make())
-                break
     return found
 
 
-def _linked_variables(kernel: Kernel) -> dict[str, Variable]:
-    """Return the global and constant variables of machine code with what the linker has written to them."""
-    program = kernel.sass
-    if program is None:
-        return {}
-    image = linked(program).globals
-    found = {}
-    for variable in program.variables:
+def _linked_variables(module: Image) -> Iterator[Variable]:
+    """Yield the global and constant variables of machine code with what the linker has written to them."""
+    image = linked(module).globals
+    for variable in module.variables:
         if variable.space is Space.GLOBAL and variable.offset is not None:
-            own = image[variable.offset : variable.offset + variable.size]
-            found[variable.name] = replace(variable, initial=own)
+            yield replace(variable, initial=image[variable.offset : variable.offset + variable.size])
         elif variable.space is Space.CONST:
-            found[variable.name] = variable
-    return found
+            yield variable
 
 
 def _placed_kernel(kernel: Kernel, addresses: Mapping[str, int]) -> Kernel:

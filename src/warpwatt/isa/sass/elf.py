@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from warpwatt.core.errors import ParseError
 
@@ -24,14 +26,15 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = {9: struct.Struct("<QQ"), 4: struct.Struct("<QQq")}
 """Rows of a relocation table by section type: SHT_REL, SHT_RELA."""
 
+FUNCTION = 2
+"""Kind of a symbol that names code."""
 _TYPE_SYMTAB = 2
 _WITHOUT_BYTES = (8, 0x70000007, 0x7000000A)
 """Types of sections that the file holds no bytes for: SHT_NOBITS, and in relocatable code variables that
 start as zeros and shared memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """One section. ``data`` is empty where the file holds no bytes for it (``.nv.shared.*``)."""
 
     name: str
@@ -43,9 +46,8 @@ class Section:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` 2 a function."""
+class Symbol(NamedTuple):
+    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` is :data:`FUNCTION` for code."""
 
     name: str
     kind: int
@@ -68,7 +70,7 @@ class Relocation:
     in_place: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Elf:
     """Contents of an ELF file; ``kind`` 1 is relocatable, 2 linked."""
 
@@ -81,7 +83,22 @@ class Elf:
 
     def section(self, name: str) -> Section | None:
         """Return the first section of that name, or None."""
-        return next((s for s in self.sections if s.name == name), None)
+        place = self.places.get(name)
+        return None if place is None else self.sections[place]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Index into :attr:`sections` by name; of equal names, the first."""
+        return {s.name: len(self.sections) - k for k, s in enumerate(reversed(self.sections), 1)}
+
+    @cached_property
+    def functions(self) -> dict[int, list[Symbol]]:
+        """Functions by the section of their code."""
+        found: dict[int, list[Symbol]] = {}
+        for symbol in self.symbols:
+            if symbol.kind == FUNCTION:
+                found.setdefault(symbol.section, []).append(symbol)
+        return found
 
     def relocations(self, name: str) -> tuple[Relocation, ...]:
         """Return the relocations of section ``name`` in file order, from ``.rela`` or ``.rel`` + name."""

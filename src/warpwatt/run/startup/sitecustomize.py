@@ -26,7 +26,9 @@ class Watch:
         device, spec, torch = _device(), self._other(name, path), self._other("torch", None)
         if spec is not None and name == "torch":
             device.before_torch(spec)
-        elif spec is not None and spec.loader is not None and torch is not None and not device.has_cuda(torch):
+        elif (
+            spec is not None and spec.loader is not None and torch is not None and not device.has_cuda(torch)
+        ):
             spec.loader = _Behind(spec.loader, device.install)  # type: ignore[assignment]
         return spec
 
@@ -69,5 +71,5 @@ def _import_next() -> None:
         found.loader.exec_module(module_from_spec(found))
 
 
-sys.meta_path.insert(0, Watch())  # type: ignore[arg-type]
+sys.meta_path.insert(0, Watch())
 _import_next()
