@@ -32,7 +32,7 @@ FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=[HealthChe
 def compiled(folder: Path, *flags: str, output: str) -> Path:
     (folder / "a.cu").write_text(SOURCE)
     nvcc = toolchain.installed().require("nvcc")
-    command = [nvcc, *flags, "a.cu", "-o", output]
+    command = [str(nvcc), *flags, "a.cu", "-o", output]
     subprocess.run(command, cwd=folder, env=toolchain.environment(), check=True, capture_output=True)
     return folder / output
 
@@ -42,7 +42,7 @@ def extracted(file: Path) -> Counter[bytes]:
     tool = toolchain.installed().root / "bin" / "cuobjdump"
     folder = file.parent / "out"
     folder.mkdir()
-    command = [tool, file, "-xelf", "all", "-xptx", "all"]
+    command = [str(tool), str(file), "-xelf", "all", "-xptx", "all"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return Counter(one.read_bytes().rstrip(b"\0") for one in folder.iterdir())
 

@@ -34,7 +34,7 @@ def test_allocations_of_one_parameters_name_are_told_apart():
     for place in (0, 1, 0, 2):
         allocations.named(ARENA + 4096 * place + 8, "x")
     assert [row.name for row in allocations.table().rows] == ["x", "x (2)", "x (3)"]
-    assert [block.bytes for block in allocations.by_name("x (2)")] == [2048]
+    assert allocations.by_name("x (2)").bytes == 2048
 
 
 def analysed(blocks: int, program: Program) -> Execution:

@@ -24,7 +24,7 @@ _TURING = 75
 
 @dataclass(eq=False)
 class Disassembly:
-    """The SASS of a cubin, kernel by kernel, read from its words; nvdisasm is asked where a word is not known.
+    """The SASS of a cubin, read from its words kernel by kernel; nvdisasm is asked where a word is unknown.
 
     ``warnings`` says why there is no SASS where there is none. Empty ``cubin``: no SASS and no warning.
     """

@@ -66,10 +66,7 @@ class Part:
             return self.stored
         if self.size > _LARGEST:
             raise ParseError(f"damaged fat binary: code of {self.size} bytes")
-        try:
-            return _decompressed(self.stored, self.flags, self.size)
-        except Exception as error:  # the libraries' own types, for damaged data alone
-            raise ParseError(f"damaged fat binary: {error}") from None
+        return _decompressed(self.stored, self.flags, self.size)
 
     @property
     def text(self) -> str:
@@ -89,13 +86,15 @@ class Part:
 
 
 def _decompressed(data: bytes, flags: int, size: int) -> bytes:
-    if flags & _ZSTD:
-        import zstandard
-
-        return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
     import lz4.block
+    import zstandard
 
-    found: bytes = lz4.block.decompress(data, uncompressed_size=size)
+    try:
+        if flags & _ZSTD:
+            return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
+        found: bytes = lz4.block.decompress(data, uncompressed_size=size)
+    except (zstandard.ZstdError, lz4.block.LZ4BlockError) as error:
+        raise ParseError(f"damaged fat binary: {error}") from None
     return found
 
 

@@ -21,7 +21,6 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.select import select
 from warpwatt.frontend.source import Kind, kind_of, ptx_target, read_source
 from warpwatt.frontend.toolkits import ToolkitChoice, for_target, target_number
-from warpwatt.native.demangle import demangle
 
 DEFAULT_OPTIONS = CompileOptions()
 

@@ -1,8 +1,8 @@
 """What PyTorch and Triton find below ``warpwatt run``; loaded by ``startup/sitecustomize.py``.
 
-PyTorch with CUDA runs as it is: our libraries are loaded before it looks for NVIDIA's. Where PyTorch was built
-for the CPU alone, Triton finds a driver (``triton.backends.driver``) that takes tensors of the CPU: what they
-hold is in managed memory, at the same addresses on both sides, while a kernel runs.
+PyTorch with CUDA runs as it is: our libraries are loaded before it looks for NVIDIA's. Where PyTorch was
+built for the CPU alone, Triton finds a driver (``triton.backends.driver``) that takes tensors of the CPU:
+what they hold is in managed memory, at the same addresses on both sides, while a kernel runs.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 RUNTIME = Path(__file__).parents[1] / "native" / "runtime"
 """Folder of our libraries under the names of NVIDIA's."""
@@ -243,7 +245,7 @@ def _moved(clock: Callable[[], Any], offset: Callable[[], int], unit: float) -> 
 def _explain(known: Callable[..., None], kind: type, error: BaseException, trace: Any) -> None:
     """Say what an error of PyTorch means here."""
     if said := refusal(error):
-        print(said, file=sys.stderr)
+        sys.stderr.write(f"{said}\n")
     else:
         known(kind, error, trace)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,8 +83,12 @@ class Allocations:
 
     def __init__(self) -> None:
         self._blocks: dict[int, Block] = {}
-        self._sorted: list[int] | None = None
+        self._sorted: list[int] = []
         self._highest = ARENA
+        self._shared: set[int] = set()
+        self._of_name: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._table: AllocationTable | None = None
         self.textures: dict[int, Texture] = {}
         """Texture and surface objects by what kernels get of them."""
         self.lost: dict[int, str] = {}
@@ -92,20 +96,29 @@ class Allocations:
 
     def add(self, block: Block) -> None:
         """Know an allocation."""
-        self._blocks[block.address] = block
-        self._sorted = None
+        self.remove(block.address)
+        insort(self._sorted, block.address)
+        self._keep(replace(block, name=self._free(block.name)))
         self._highest = max(self._highest, block.address + block.bytes)
+        if block.kind in SHARED:
+            self._shared.add(block.address)
+
+    def _keep(self, block: Block) -> None:
+        self._blocks[block.address], self._table = block, None
+        self._of_name[block.name or f"{block.address:#x}"] = block.address
 
     def remove(self, address: int) -> None:
         """Forget an allocation; unknown addresses are ignored, as the client has said so to the program."""
-        if self._blocks.pop(address, None) is not None:
-            self._sorted = None
+        block = self._blocks.pop(address, None)
+        if block is not None:
+            del self._sorted[bisect_left(self._sorted, address)]
+            self._of_name.pop(block.name or f"{address:#x}", None)
+            self._shared.discard(address)
+            self._table = None
         self.lost.pop(address, None)
 
     def at(self, address: int) -> Block | None:
         """Return the allocation that an address lies in, or None."""
-        if self._sorted is None:
-            self._sorted = sorted(self._blocks)
         place = bisect_right(self._sorted, address) - 1
         if place < 0:
             return None
@@ -124,7 +137,7 @@ class Allocations:
     @property
     def shared_lost(self) -> str:
         """Why memory is lost that the program reads without asking, empty if none is."""
-        return self.why_lost(b.address for b in self._blocks.values() if b.kind in SHARED)
+        return self.why_lost(self._shared)
 
     def overwritten(self, address: int, size: int, why_lost: str = "") -> None:
         """Know that bytes were copied or filled in, which were lost where they came from: why.
@@ -145,10 +158,17 @@ class Allocations:
         block = self.at(address)
         if block is None or block.name:
             return
-        taken = {other.name for other in self._blocks.values()}
-        numbered = (f"{name} ({number})" for number in count(2))
-        free = next(each for each in chain((name,), numbered) if each not in taken)
-        self._blocks[block.address] = replace(block, name=free)
+        del self._of_name[f"{block.address:#x}"]
+        self._keep(replace(block, name=self._free(name)))
+
+    def _free(self, name: str) -> str:
+        """Return a name that no allocation has: with a number behind it where another has it."""
+        if name not in self._of_name:
+            return name
+        numbered = (f"{name} ({number})" for number in count(self._numbers.get(name, 1) + 1))
+        free = next(each for each in numbered if each not in self._of_name)
+        self._numbers[name] = self._numbers.get(name, 1) + 1
+        return free
 
     def name(self, address: int) -> str:
         """Return what :meth:`table` calls the allocation at an address."""
@@ -161,20 +181,23 @@ class Allocations:
         known = frozenset(block.address for block in found if block is not None)
         return known if all(found) else None
 
-    def by_name(self, name: str) -> list[Block]:
-        """Return the allocations that :meth:`table` calls by a name."""
-        return [block for block in self._blocks.values() if name in (block.name, f"{block.address:#x}")]
+    def by_name(self, name: str) -> Block | None:
+        """Return the allocation that :meth:`table` calls by a name."""
+        address = self._of_name.get(name)
+        return None if address is None else self._blocks[address]
 
     def table(self) -> AllocationTable:
         """Return what the emulator tells buffers apart by."""
-        return AllocationTable.of(
-            Allocation(b.address, b.bytes, self.name(b.address)) for b in self._blocks.values() if b.bytes
-        )
+        if self._table is None:
+            self._table = AllocationTable.of(
+                Allocation(b.address, b.bytes, self.name(b.address)) for b in self._blocks.values() if b.bytes
+            )
+        return self._table
 
     @property
     def has_shared(self) -> bool:
         """Whether there is memory that the program writes without asking."""
-        return any(block.kind in SHARED for block in self._blocks.values())
+        return bool(self._shared)
 
     @property
     def end(self) -> int:

@@ -234,12 +234,8 @@ class Predictor:
 
     def _footprints(self, execution: Execution) -> dict[int, float]:
         """Return the bytes that a launch touches of allocations, by their addresses."""
-        found: dict[int, float] = {}
-        for name, size in footprints(execution).items():
-            blocks = self.allocations.by_name(name)
-            whole = sum(block.bytes for block in blocks)
-            found |= {block.address: size * block.bytes / whole for block in blocks if whole}
-        return found
+        found = ((self.allocations.by_name(name), size) for name, size in footprints(execution).items())
+        return {block.address: size for block, size in found if block is not None}
 
     def _analyse(self, kernel: Kernel, launch: Launch, load: Load) -> Execution:
         """Return what a launch does, by its PTX where machine code cannot be followed."""

@@ -47,7 +47,7 @@ class Section(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` is :data:`FUNCTION` for code."""
+    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` of code :data:`FUNCTION`."""
 
     name: str
     kind: int

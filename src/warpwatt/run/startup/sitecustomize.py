@@ -10,8 +10,10 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 HERE = Path(__file__).parent
 
@@ -57,7 +59,8 @@ def _device() -> Any:
     """Return our module beside this folder."""
     if "_warpwatt_device" not in sys.modules:
         spec = spec_from_file_location("_warpwatt_device", HERE.with_name("bootstrap.py"))
-        assert spec is not None and spec.loader is not None  # the file is part of the package
+        assert spec is not None  # the file is part of the package
+        assert spec.loader is not None
         sys.modules["_warpwatt_device"] = module = module_from_spec(spec)
         spec.loader.exec_module(module)
     return sys.modules["_warpwatt_device"]
