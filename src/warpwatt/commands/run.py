@@ -135,7 +135,7 @@ def run(
     \b
     warpwatt run app.cu [nvcc flags] -- ARGS  compile a program and run it
     warpwatt run ./app ARGS       made by `warpwatt nvcc`, or nvcc -cudart shared
-    warpwatt run script.py ARGS   Triton on tensors of the CPU, Numba, cuda-python
+    warpwatt run python train.py  PyTorch, Triton, Numba, cuda-python; -m, torchrun
     warpwatt run FILE             a run that --save kept; so do predict, sweep ...
 
     Host code runs here; a stand-in for the CUDA runtime sees every launch with its arguments and data.
@@ -187,7 +187,7 @@ def _why_empty(result: RunResult, words: Sequence[str]) -> str:
     if words[0].endswith(".cu") and "--" not in words:
         return f"if it takes arguments, they stand behind --: warpwatt run {words[0]} -- ARGS"
     if script_place(words) is not None:
-        return "Triton's, Numba's and cuda-python's kernels are seen; PyTorch's own operators run on the CPU"
+        return "PyTorch without CUDA computes on the CPU, unseen; python -S, -E and -I keep our device away"
     if not result.program:
         return "it did not call CUDA; child processes see no GPU, nor do programs that hold another libcudart"
     return "it asked for the GPU's properties at most; launches that CUDA refuses are named above"

@@ -199,10 +199,16 @@ class _Server:
             self._selector.register(end, selectors.EVENT_READ)
             self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
             while process.poll() is None:
-                for key, _ in self._selector.select():
-                    if key.data is not None:
-                        key.data()
+                self._answer_all(None)
+            self._answer_all(0.0)  # what it said before it ended
         os.close(end)
+
+    def _answer_all(self, patience: float | None) -> None:
+        """Answer what has come, and what comes meanwhile; wait for something so many seconds, None: for ever."""
+        while ready := [key.data for key, _ in self._selector.select(patience) if key.data is not None]:
+            for act in ready:
+                act()
+            patience = 0.0
 
     def _accept(self) -> None:
         """Give a process its device; the first one has that which the caller knows."""
