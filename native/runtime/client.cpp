@@ -77,6 +77,7 @@ void Client::set_device_number(int number) { this_threads_device = number; }
 void Client::take_flags(const Answer& answer) {
     launches_pending = answer.flags & message::kLaunchesPending;
     memory_lost = answer.flags & message::kMemoryLost;
+    timing_only = answer.flags & message::kTimingOnly;
 }
 
 cudaError_t Client::take(const Answer& answer) {

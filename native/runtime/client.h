@@ -147,7 +147,7 @@ public:
     std::set<std::uint64_t> graph_allocations;         // live as long as the program
     Stream default_stream{};
     cudaError_t sticky = cudaSuccess;
-    bool launches_pending = false, memory_lost = false;  // as the device has said last
+    bool launches_pending = false, memory_lost = false, timing_only = false;  // as the device has said last
     std::uint64_t last_number = 0;                       // of streams, events, textures, graphs
 
 private:

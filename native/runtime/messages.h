@@ -51,6 +51,8 @@ enum class Type : std::uint32_t {
     kUnsupported,
     kReset,
     kBye,
+    kBlock,
+    kAnnotation,
 };
 
 // Bits of Header::flags.
@@ -69,6 +71,7 @@ struct Header {
 // Bits of Reply::flags.
 constexpr std::uint32_t kLaunchesPending = 1;  // memory is not up to date
 constexpr std::uint32_t kMemoryLost = 2;       // nor will some be: reading it is an error
+constexpr std::uint32_t kTimingOnly = 4;       // large copies need not move anything
 
 struct Reply {
     std::int32_t error;  // cudaError_t
@@ -176,6 +179,7 @@ enum class Copy : std::uint32_t {
 constexpr std::uint32_t kAsynchronous = 1;
 constexpr std::uint32_t kPageable = 2;
 constexpr std::uint32_t kByDevice = 4;  // the device moves or fills the bytes, after what is pending
+constexpr std::uint32_t kNotMoved = 8;  // nobody does: the destination holds what nobody knows
 
 // What was or is to be moved. Addresses of the host's own memory are the host's.
 struct CopyRecord {
@@ -276,6 +280,17 @@ struct Unsupported {  // + name of the function and, after a NUL, where the prog
 };
 struct Reset {
     std::uint32_t device, reserved;
+};
+// A program's own allocator gives a part of an allocation to somebody, from `address` on, or takes it back.
+struct Block {
+    std::uint64_t address;
+    std::uint32_t is_given, reserved;
+};
+enum class Note : std::uint32_t { kBegin = 1, kEnd, kMark, kValue };
+// What a program says of itself: a region begins or ends, a moment, a line `name=value`.
+struct Annotation {  // + text
+    Note note;
+    std::uint32_t reserved;
 };
 struct Bye {
     std::int32_t status;

@@ -13,6 +13,7 @@ namespace {
 using message::Type;
 
 constexpr std::size_t kPunchedBytes = std::size_t{1} << 20;  // zeros that are cheaper as no memory at all
+constexpr std::size_t kMovedBytes = std::size_t{1} << 20;    // at most, where times alone are wanted
 
 message::Copy kind_of(const CopyWork& work) {
     if (work.between_peers) return message::Copy::kPeerToPeer;
@@ -83,7 +84,8 @@ bool Client::is_for_device(std::initializer_list<std::uint64_t> addresses, bool 
 cudaError_t Client::perform_one(Stream& stream, const CopyWork& work) {
     bool is_pageable = !arena.contains(work.to.address) || !arena.contains(work.from.address);
     bool by_device = is_for_device({work.to.address, work.from.address}, work.is_linear());
-    if (!by_device) {
+    bool is_moved = !by_device && (!timing_only || work.bytes() <= kMovedBytes);
+    if (is_moved) {
         bool stays = is_device_memory(work.to.address);  // what is lost may be moved, but not read
         if (cudaError_t error = make_current(work.from.address, work.bytes(), stays)) return error;
         const char* from = arena.host(work.from.address);
@@ -98,7 +100,8 @@ cudaError_t Client::perform_one(Stream& stream, const CopyWork& work) {
         }
     }
     std::uint32_t flags = (work.asynchronous ? message::kAsynchronous : 0) |
-                          (is_pageable ? message::kPageable : 0) | (by_device ? message::kByDevice : 0);
+                          (is_pageable ? message::kPageable : 0) | (by_device ? message::kByDevice : 0) |
+                          (is_moved || by_device ? 0 : message::kNotMoved);
     message::CopyRecord record{work.to.address,
                                work.from.address,
                                work.bytes(),
@@ -116,10 +119,12 @@ cudaError_t Client::perform_one(Stream& stream, const CopyWork& work) {
 
 cudaError_t Client::perform_one(Stream& stream, const FillWork& work) {
     bool by_device = is_for_device({work.to.address}, work.is_linear());
-    if (!by_device) {
+    bool is_zero = work.value == 0 && work.is_linear();
+    bool is_moved = !by_device && (!timing_only || is_zero || work.bytes() <= kMovedBytes);
+    if (is_moved) {
         if (cudaError_t error = make_current(work.to.address, work.bytes(), true)) return error;
         char* to = arena.host(work.to.address);
-        if (work.value == 0 && work.is_linear() && work.bytes() >= kPunchedBytes &&
+        if (is_zero && work.bytes() >= kPunchedBytes &&
             arena.contains(work.to.address)) {
             fallocate(arena.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                       static_cast<off_t>(arena.offset(work.to.address)), static_cast<off_t>(work.bytes()));
@@ -130,7 +135,8 @@ cudaError_t Client::perform_one(Stream& stream, const FillWork& work) {
         }
     }
     std::uint32_t flags =
-        (work.asynchronous ? message::kAsynchronous : 0) | (by_device ? message::kByDevice : 0);
+        (work.asynchronous ? message::kAsynchronous : 0) | (by_device ? message::kByDevice : 0) |
+        (is_moved || by_device ? 0 : message::kNotMoved);
     connection.send(
         Type::kCopy,
         message::CopyRecord{work.to.address, 0, work.bytes(), stream.number, message::Copy::kFill, flags,

@@ -34,6 +34,7 @@ class RunOptions:
     trace: Path | None = None
     save: Path | None = None
     l2: str = "previous"
+    timing_only: bool | None = None
 
 
 run_options = o.group(
@@ -68,6 +69,11 @@ run_options = o.group(
         default="previous",
         show_default=True,
         help="What L2 holds before a launch: what was left there, or nothing, as Nsight Compute measures.",
+    ),
+    click.option(
+        "--timing-only/--computed",
+        default=None,
+        help="Predict times without computing large results; default: beyond 2 GiB of device memory.",
     ),
     click.option(
         "--trace",
@@ -158,7 +164,9 @@ def run(
     only = gpus[0] if len(gpus) == 1 else None
     measured = MeasuredLaunches.read(modelling.profile, modelling.profile_arg, only)
     cold = running.l2 == "cold"
-    wanted = Wanted(gpus, model_choice(modelling), clocks, running.budget, note, cold, measured)
+    wanted = Wanted(
+        gpus, model_choice(modelling), clocks, running.budget, note, cold, measured, running.timing_only
+    )
     output = None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr
     bounds = Bounds(running.timeout, running.memory and running.memory << 20, running.launches)
     result = _result(words, wanted, bounds, output, running.save)

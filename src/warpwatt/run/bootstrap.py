@@ -7,6 +7,7 @@ what they hold is in managed memory, at the same addresses on both sides, while 
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib
 import sys
@@ -29,6 +30,8 @@ CUDA_WHEEL = (
 LEFT = 64 << 20
 """Bytes that are written to push what L2 holds out of it: more than any L2 has."""
 _ATTACH_GLOBAL = 1
+VALUE = 4
+"""An annotation ``name=value`` (``native/runtime/messages.h``)."""
 
 
 class Device:
@@ -235,6 +238,28 @@ def load_libraries() -> None:
     for name in ("time", "perf_counter", "monotonic"):
         setattr(time, name, _moved(getattr(time, name), offset, 1e-9))
         setattr(time, f"{name}_ns", _moved(getattr(time, f"{name}_ns"), offset, 1))
+
+
+def after_torch() -> None:
+    """Tell the device which blocks PyTorch's allocator gives away, and in the end what its statistics say."""
+    torch = importlib.import_module("torch")
+    traced = importlib.import_module("torch.cuda._gpu_trace")
+    block = ctypes.CDLL("libwarpwatt_cuda.so").warpwatt_block
+    traced.register_callback_for_memory_allocation(lambda at: block(ctypes.c_uint64(at), 1))
+    traced.register_callback_for_memory_deallocation(lambda at: block(ctypes.c_uint64(at), 0))
+    torch._C._activate_gpu_trace()
+    atexit.register(_tell_statistics, torch)
+
+
+def _tell_statistics(torch: Any) -> None:
+    if torch.cuda.is_initialized():
+        for name in ("max_memory_allocated", "max_memory_reserved"):
+            annotate(VALUE, f"torch.cuda.{name}={getattr(torch.cuda, name)()}")
+
+
+def annotate(note: int, text: str) -> None:
+    """Tell the device something that the program says of itself."""
+    ctypes.CDLL("libwarpwatt_cuda.so").warpwatt_annotate(note, text.encode())
 
 
 def _moved(clock: Callable[[], Any], offset: Callable[[], int], unit: float) -> Callable[[], Any]:

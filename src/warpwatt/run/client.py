@@ -204,7 +204,7 @@ class _Server:
         os.close(end)
 
     def _answer_all(self, patience: float | None) -> None:
-        """Answer what has come, and what comes meanwhile; wait for something so many seconds, None: for ever."""
+        """Answer what has come and what comes meanwhile; wait so long for the first, None: for ever."""
         while ready := [key.data for key, _ in self._selector.select(patience) if key.data is not None]:
             for act in ready:
                 act()

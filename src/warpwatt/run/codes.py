@@ -44,6 +44,8 @@ class Type(IntEnum):
     UNSUPPORTED = 31
     RESET = 32
     BYE = 33
+    BLOCK = 34
+    ANNOTATION = 35
 
 
 class HeaderFlag(IntFlag):
@@ -54,10 +56,14 @@ class HeaderFlag(IntFlag):
 
 
 class ReplyFlag(IntFlag):
-    """Bits of a reply: launches are pending, memory is not up to date; some memory was not computed."""
+    """Bits of a reply: launches are pending, memory is not up to date; some memory was not computed.
+
+    ``TIMING_ONLY``: times alone are wanted, large copies need not move anything.
+    """
 
     LAUNCHES_PENDING = 1
     MEMORY_LOST = 2
+    TIMING_ONLY = 4
 
 
 class VariableFlag(IntFlag):
@@ -108,11 +114,21 @@ class CopyKind(IntEnum):
 
 
 class CopyFlag(IntFlag):
-    """How: without waiting, from pageable memory; by the device itself, after what is pending."""
+    """How: without waiting, from pageable memory; by the device itself, after what is pending; by nobody."""
 
     ASYNCHRONOUS = 1
     PAGEABLE = 2
     BY_DEVICE = 4
+    NOT_MOVED = 8
+
+
+class Note(IntEnum):
+    """What a program says of itself: a region begins or ends, a moment, a line ``name=value``."""
+
+    BEGIN = 1
+    END = 2
+    MARK = 3
+    VALUE = 4
 
 
 class Resource(IntEnum):

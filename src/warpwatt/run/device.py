@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import InputError, LaunchError, WarpWattError
+from warpwatt.core.units import si
 from warpwatt.frontend.select import without_parameters
 from warpwatt.gpus import check_launch
 from warpwatt.native.demangle import demangle
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from warpwatt.run.records import Record
 
 NANO = 1e-9
+COMPUTED_BYTES = 2 << 30
+"""Device memory up to which programs are computed unless somebody says otherwise."""
 PATIENCE = 2.0
 """Seconds of CPU time for a launch where the program waits, but reads nothing yet."""
 
@@ -64,6 +67,8 @@ class Device:
     """Whether launches are predicted with an empty L2."""
     measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
     """Launches that somebody measured, of any kernel."""
+    timing_only: bool | None = None
+    """Whether times alone are wanted; None: once the program holds more than :data:`COMPUTED_BYTES`."""
     arena: Arena = field(default_factory=Arena)
     allocations: Allocations = field(default_factory=Allocations)
     program: str = ""
@@ -73,6 +78,10 @@ class Device:
     """Launches that CUDA refuses, and how many: which and why."""
     read_lost: str = ""
     """Why memory was not computed that the program has read first, empty if it has read none."""
+    unknown_reads: int = 0
+    """How often the program has read what was not computed, as times alone are wanted."""
+    values: dict[str, str] = field(default_factory=dict)
+    """What the program says of itself in the end."""
     ended: bool = False
     library_calls: list[list[Cost]] = field(default_factory=list)
     """Of each call of a closed library, in order: what it costs on each GPU."""
@@ -88,7 +97,9 @@ class Device:
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
         self._libraries = Libraries(self.arena, self.notify)
-        self.executor = Executor(self.arena, self.allocations, self.budget, notify=self.notify)
+        self.executor = Executor(
+            self.arena, self.allocations, self.budget, notify=self.notify, timing_only=bool(self.timing_only)
+        )
         self.predictor = Predictor(
             self.gpus,
             self.choice,
@@ -134,7 +145,8 @@ class Device:
     def flags(self) -> codes.ReplyFlag:
         """Whether memory does not show all that was asked for, now or for ever."""
         pending = codes.ReplyFlag.LAUNCHES_PENDING * (not self.work.is_computed)
-        return codes.ReplyFlag(pending | codes.ReplyFlag.MEMORY_LOST * bool(self.allocations.lost))
+        times = codes.ReplyFlag.TIMING_ONLY * self.executor.timing_only
+        return codes.ReplyFlag(pending | times | codes.ReplyFlag.MEMORY_LOST * bool(self.allocations.lost))
 
     def _error(self) -> int:
         """Return what the program gets where it waits: a launch's error, or that of what it may read now."""
@@ -145,6 +157,9 @@ class Device:
     def _read(self, why_lost: str) -> int:
         """Return the error of reading what is lost, 0 where nothing is, or where only times are wanted."""
         if not why_lost or not self.budget:
+            return 0
+        if self.executor.timing_only:
+            self.unknown_reads += 1
             return 0
         if not self.read_lost:
             self.notify(f"the program reads memory that was not computed ({why_lost}): cudaErrorNotSupported")
@@ -166,6 +181,26 @@ class Device:
 
     def _allocate(self, record: p.Allocate, *_: Any) -> Answer:
         self.allocations.add(Block(record.address, record.size, record.kind))
+        too_much = self.timing_only is None and self.allocations.bytes > COMPUTED_BYTES
+        if too_much and not self.executor.timing_only:
+            self.work.place()
+            self.work.compute()
+            self.executor.timing_only = True
+            size = si(float(COMPUTED_BYTES), "B")
+            self.notify(
+                f"more than {size} of device memory: from here on times alone (--computed computes all)"
+            )
+        return Answer()
+
+    def _block(self, record: p.Block, *_: Any) -> Answer:
+        if self.executor.timing_only:  # else work waits that knows allocations as they were
+            (self.allocations.give if record.is_given else self.allocations.take_back)(record.address)
+        return Answer()
+
+    def _annotation(self, record: p.Annotation, *__: Any) -> Answer:
+        if record.note is codes.Note.VALUE:
+            name, _, value = record.data.decode(errors="replace").partition("=")
+            self.values[name] = value
         return Answer()
 
     def _free(self, record: p.Free, host: float, *_: Any) -> Answer:
@@ -187,10 +222,13 @@ class Device:
         work = Pending(host, record, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH))
         if record.flags & codes.CopyFlag.BY_DEVICE:
             self.work.compute_later(work)
+        elif record.flags & codes.CopyFlag.NOT_MOVED:
+            self.work.not_moved(record)
         elif record.kind in FROM_HOST:
             self.work.overwritten(record)
         if record.flags & codes.CopyFlag.ASYNCHRONOUS:
             self.work.later(work)
+            self._at_once()
             return Answer()
         self.work.place()
         self.work.copied(record)
@@ -216,7 +254,14 @@ class Device:
             self._refused(without_parameters(demangle(function.name)), record, why)
             return Answer(INVALID_CONFIGURATION)
         self.work.launch(launch, record, host, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH))
+        self._at_once()
         return Answer()
+
+    def _at_once(self) -> None:
+        """Where times alone are wanted, predict and compute what was asked for: little of it is computed."""
+        if self.executor.timing_only:
+            self.work.place()
+            self.work.compute()
 
     def _refused(self, name: str, record: p.Launch, why: str) -> None:
         grid, block = (",".join(map(str, extents)) for extents in (record.grid, record.block))
@@ -316,7 +361,8 @@ class Device:
         ]
         key = (call.name, call.words, tuple(call.contents.values()))
         again = repeatable(call, operation)
-        why = self.executor.compute(call.name, key, Effects(touched[0], touched[1], again), body)
+        found = Effects(touched[0], touched[1], again)
+        why = self.executor.compute(call.name, key, found, operation.work, body)
         if operation.to_host and self._read(why):
             raise InputError(f"its result was not computed: {why}")
 
@@ -426,4 +472,6 @@ _HANDLERS: dict[codes.Type, Handler] = {
     codes.Type.UNSUPPORTED: Device._unsupported,
     codes.Type.RESET: Device._reset,
     codes.Type.BYE: Device._bye,
+    codes.Type.BLOCK: Device._block,
+    codes.Type.ANNOTATION: Device._annotation,
 }

@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from warpwatt.run.modules import Module
 
 
+THREADS, OPERATIONS = 1 << 16, 1e7
+"""Threads of a launch, operations of a call, up to which times alone do not keep us from computing."""
+MOMENT = 0.25
+"""Seconds of CPU time after which such a launch is given up."""
+TIMES_ALONE = "for times alone (--timing-only)"
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a launch did not end well: the runtime's error code, and what to tell the user."""
@@ -75,6 +82,8 @@ class Executor:
     """Numbers of launches that were begun and left, as nothing has needed their results so far."""
     launched: list[ChildLaunch] = field(default_factory=list)
     """What the last launch has launched itself, in order: it is to be executed next."""
+    timing_only: bool = False
+    """Whether only what is small is computed: it may steer launches; large results are seldom asked for."""
     memories: dict[int, ArenaMemory] = field(default_factory=dict)
     """The device as each module sees it: its heap, and variables that the host has not registered."""
 
@@ -92,12 +101,15 @@ class Executor:
         if self.versions.is_done(request.key, found):
             self.repeated += 1
             return None
-        failure, why = None, self._why_not(found)
+        failure, why = None, self._why_not(found) or self._too_large(request.launch.threads, THREADS)
+        patience = min(patience, MOMENT) if self.timing_only else patience
         if not why and (patience == math.inf or request.number not in self.postponed):
             try:
                 failure = self._attempt(kernel, request, module, found, patience)
             except Exception as error:  # noqa: BLE001 - one launch must not end the run of a program
                 why = reason(error)
+        if self.timing_only and request.number in self.postponed:
+            why = f"it takes more than {MOMENT:g} s {TIMES_ALONE}"
         if why:
             self.postponed.discard(request.number)
             reached = allocations_of(routine.program, block, self.allocations) if routine.uncovered else ()
@@ -109,6 +121,10 @@ class Executor:
     def first_not_computed(self) -> str:
         """The first launch that was not computed, and why; empty if all were."""
         return next(iter(self.not_computed.values()), "")
+
+    def _too_large(self, work: float, most: float) -> str:
+        """Return why work is not done where times alone are wanted, empty if it is."""
+        return f"its results are not needed {TIMES_ALONE}" if self.timing_only and work > most else ""
 
     def _why_not(self, found: Effects) -> str:
         """Return why something cannot be computed, empty if it can."""
@@ -145,11 +161,16 @@ class Executor:
             self.versions.computed(request.key, found)
         return failure
 
-    def compute(self, name: str, key: tuple[object, ...], found: Effects, body: Callable[[], None]) -> str:
-        """Do what a closed library does, unless memory holds it; return why that is not possible."""
+    def compute(
+        self, name: str, key: tuple[object, ...], found: Effects, work: float, body: Callable[[], None]
+    ) -> str:
+        """Do what a closed library does, unless memory holds it; return why that is not possible.
+
+        ``work`` is how much it computes, in operations.
+        """
         if self.versions.is_done(key, found):
             self.repeated += 1
-        elif why := self._why_not(found):
+        elif why := self._why_not(found) or self._too_large(work, OPERATIONS):
             self._lose(name, why, found)
             return self.not_computed.get(why, why)
         else:

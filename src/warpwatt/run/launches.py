@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
+from warpwatt.emulate.arena import ARENA
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.layout import parameter_offsets, relaid
 from warpwatt.emulate.textures import AddressMode, ChannelKind, Texture
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
     from warpwatt.run.memory import Allocations, Arena
 
 _POINTER_BYTES = 8
+LINE = 512
+"""Bytes within which the place of a pointer matters: a multiple of all lines, what allocators align to."""
+Touched = tuple[tuple[int, int, float], ...]
+"""Number in :attr:`Request.blocks`, or -1, address and bytes of each allocation that a launch touches."""
 _FLOATS = {"f32": "<f", "f64": "<d", "f16": "<e"}
 
 
@@ -42,6 +49,27 @@ class Request:
     launch: Launch
     parameters: bytes
     stream: int
+    blocks: tuple[int, ...] = ()
+    """Addresses of the allocations that its parameters point into, in the order of the parameters."""
+    alike: tuple[object, ...] = ()
+    """What it has in common with launches that differ by where their allocations lie alone."""
+
+    @classmethod
+    def placed(
+        cls, number: int, record: protocol.Launch, kernel: str, launch: Launch, allocations: Allocations
+    ) -> Request:
+        """Return a launch whose pointers lead into today's allocations."""
+        blocks, pointed = _pointed(record.data, allocations)
+        shape = (
+            launch.grid,
+            launch.block,
+            launch.cluster,
+            launch.dynamic_shared,
+            launch.cooperative,
+            launch.carveout,
+        )
+        alike = (record.function, shape, pointed)
+        return cls(number, record.function, kernel, launch, record.data, record.stream, blocks, alike)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -49,6 +77,24 @@ class Request:
         one = self.launch
         shape = (one.grid, one.block, one.cluster, one.dynamic_shared, one.cooperative, one.carveout)
         return (self.function, shape, self.parameters)
+
+
+def _pointed(parameters: bytes, allocations: Allocations) -> tuple[tuple[int, ...], tuple[object, ...]]:
+    """Return the allocations that parameters point into, and the parameters without where these lie.
+
+    Of a pointer there remain the number of its allocation and its distance from the first one into it; of
+    that, its place in a line of memory.
+    """
+    words = np.frombuffer(parameters, "<u8", len(parameters) // _POINTER_BYTES).copy()
+    first: dict[int, tuple[int, int]] = {}
+    pointers = []
+    for place in np.flatnonzero(words >> 40 == ARENA >> 40).tolist():
+        value = int(words[place])
+        if (block := allocations.at(value)) is not None:
+            number, origin = first.setdefault(block.address, (len(first), value - value % LINE))
+            pointers.append((place, number, value - origin))
+            words[place] = 0
+    return tuple(first), (words.tobytes(), parameters[words.nbytes :], tuple(pointers))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +109,8 @@ class Predicted:
     """Times and energies are those of the predictions times this."""
     borrowed_from: int = 0
     """Number of the launch that was predicted instead; 0 if it is this one."""
+    touched: tuple[Touched, ...] = ()
+    """What it touches, on each GPU."""
 
 
 def launch_of(record: protocol.Launch, carveout: int | None = None) -> Launch:

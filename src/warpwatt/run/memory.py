@@ -84,6 +84,8 @@ class Allocations:
     def __init__(self) -> None:
         self._blocks: dict[int, Block] = {}
         self._sorted: list[int] = []
+        self._wholes: dict[int, int] = {}
+        self._given: set[int] = set()
         self._highest = ARENA
         self._shared: set[int] = set()
         self._of_name: dict[str, int] = {}
@@ -97,8 +99,8 @@ class Allocations:
     def add(self, block: Block) -> None:
         """Know an allocation."""
         self.remove(block.address)
-        insort(self._sorted, block.address)
-        self._keep(replace(block, name=self._free(block.name)))
+        self._wholes[block.address] = block.bytes
+        self._insert(replace(block, name=self._free(block.name)))
         self._highest = max(self._highest, block.address + block.bytes)
         if block.kind in SHARED:
             self._shared.add(block.address)
@@ -109,13 +111,53 @@ class Allocations:
 
     def remove(self, address: int) -> None:
         """Forget an allocation; unknown addresses are ignored, as the client has said so to the program."""
-        block = self._blocks.pop(address, None)
-        if block is not None:
-            del self._sorted[bisect_left(self._sorted, address)]
-            self._of_name.pop(block.name or f"{address:#x}", None)
-            self._shared.discard(address)
-            self._table = None
+        end = address + max(1, self._wholes.pop(address, 0))
+        first = bisect_left(self._sorted, address)
+        for own in self._sorted[first : bisect_left(self._sorted, end)]:
+            self._drop(own)
+        self._shared.discard(address)
         self.lost.pop(address, None)
+
+    def _drop(self, address: int) -> None:
+        block, self._table = self._blocks.pop(address), None
+        del self._sorted[bisect_left(self._sorted, address)]
+        self._of_name.pop(block.name or f"{address:#x}", None)
+        self._given.discard(address)
+        self.lost.pop(address, None)
+
+    def give(self, address: int) -> None:
+        """Know that the program's own allocator gives away what lies from an address to the next such block.
+
+        It stands for an allocation from now on, until it is given away again.
+        """
+        around = self.at(address)
+        if around is None:
+            return
+        end, after = around.address + around.bytes, bisect_right(self._sorted, address)
+        while after < len(self._sorted) and self._sorted[after] == end and self._is_left(end):
+            end += self._blocks[end].bytes
+            self._drop(self._sorted[after])
+        was_given, why_lost = around.address in self._given, self.lost.get(around.address)
+        self._drop(around.address)
+        if around.address < address:
+            self._insert(replace(around, bytes=address - around.address))
+            self._given |= {around.address} if was_given else set()
+            self.lost |= {around.address: why_lost} if why_lost is not None else {}
+        self._insert(Block(address, end - address, around.kind))
+        self._given.add(address)
+
+    def take_back(self, address: int) -> None:
+        """Know that the program's own allocator has a block again."""
+        self._given.discard(address)
+        self.lost.pop(address, None)
+
+    def _is_left(self, address: int) -> bool:
+        """Whether what begins at an address belongs to nobody, within an allocation that began before."""
+        return address not in self._given and address not in self._wholes
+
+    def _insert(self, block: Block) -> None:
+        insort(self._sorted, block.address)
+        self._keep(block)
 
     def at(self, address: int) -> Block | None:
         """Return the allocation that an address lies in, or None."""
@@ -193,6 +235,11 @@ class Allocations:
                 Allocation(b.address, b.bytes, self.name(b.address)) for b in self._blocks.values() if b.bytes
             )
         return self._table
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all allocations."""
+        return sum(self._wholes.values())
 
     @property
     def has_shared(self) -> bool:

@@ -26,7 +26,7 @@ from warpwatt.models.registry import power_model, time_model
 from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run.effects import UNSEEN, allocations_of
 from warpwatt.run.l2 import Found, L2Contents
-from warpwatt.run.launches import Predicted, arguments, loader
+from warpwatt.run.launches import Predicted, Touched, arguments, loader
 from warpwatt.run.steady import Steady
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class _Known(Generic[T]):
 
     contents: State | None
     found: T
+    touched: Touched = ()
 
 
 @dataclass(slots=True)
@@ -116,18 +117,18 @@ class Predictor:
 
         ``contents``: the state of what steers it; None too where that is another, or not known.
         """
-        executions = [self._executions.get((*request.key, gpu.target)) for gpu in self.gpus]
-        known = [one.found for one in executions if one is not None and one.contents == contents]
+        executions = [self._executions.get((*request.alike, gpu.target)) for gpu in self.gpus]
+        known = [one.touched for one in executions if one is not None and one.contents == contents]
         if len(known) < len(self.gpus) or contents is None:
             return None
-        one = self._known.get((*request.key, *map(self._found, self.l2, known)))
-        return one.found if one is not None and one.contents == contents else None
+        found = [l2.find(_footprints(touched, request)) for l2, touched in zip(self.l2, known, strict=True)]
+        one = self._known.get((*request.alike, *(_by_number(each, request) for each in found)))
+        return replace(one.found, request=request) if one is not None and one.contents == contents else None
 
     def ran(self, predicted: Predicted) -> None:
         """Know that a launch has run: L2 holds what it touched."""
-        for contents, prediction in zip(self.l2, predicted.predictions, strict=True):
-            if prediction is not None:
-                contents.touch(self._footprints(prediction.case.workload.execution))
+        for contents, touched in zip(self.l2, predicted.touched, strict=False):
+            contents.touch(_footprints(touched, predicted.request))
 
     def copied(self, address: int, size: int) -> None:
         """Know that bytes were copied to device memory, through L2 as all that reaches it."""
@@ -166,6 +167,7 @@ class Predictor:
         found: list[Prediction | None] = []
         failures: list[str] = []
         l2: list[Found] = []
+        touched: list[Touched] = []
         fresh: dict[str, Execution] = {}
         models: dict[tuple[str, Found], LaunchModels] = {}
         for gpu, clocks, cache in zip(self.gpus, self.clocks, self.l2, strict=True):
@@ -175,7 +177,8 @@ class Predictor:
                 execution = self._execution(kernel, request, gpu.target, contents, fresh, heap)
                 if unknown_from:
                     execution = _with_stale_contents(execution, unknown_from)
-                l2.append(self._found(cache, execution))
+                touched.append(self._touched(execution, request))
+                l2.append(cache.find(_footprints(touched[-1], request)))
                 if (gpu.name, l2[-1]) not in models:
                     work = _finding(execution, l2[-1], self.allocations)
                     models[gpu.name, l2[-1]] = self._models(kernel, work, gpu)
@@ -186,9 +189,10 @@ class Predictor:
             except Exception as error:  # noqa: BLE001 - one launch must not end the run of a whole program
                 found.append(None)
                 failures.append(f"{gpu.name}: {reason(error)}")
-        predicted = Predicted(request, tuple(found), tuple(failures))
+        predicted = Predicted(request, tuple(found), tuple(failures), touched=tuple(touched))
         if len(l2) == len(self.gpus):
-            self._known[*request.key, *l2] = _Known(contents, predicted)
+            by_number = (_by_number(each, request) for each in l2)
+            self._known[*request.alike, *by_number] = _Known(contents, predicted)
         return predicted
 
     def _models(self, kernel: Kernel, execution: Execution, gpu: Gpu) -> LaunchModels:
@@ -210,7 +214,7 @@ class Predictor:
         heap: DeviceMemory | None,
     ) -> Execution:
         """Return what a launch does: from memory as it is, or as it did when memory was the same."""
-        key = (*request.key, target)
+        key = (*request.alike, target)
         if target in fresh:
             return fresh[target]
         known = self._executions.get(key)
@@ -224,18 +228,15 @@ class Predictor:
         finally:
             self.arena.forget()
         if contents is not None:
-            self._executions[key] = _Known(contents, found)
+            self._executions[key] = _Known(contents, found, self._touched(found, request))
         fresh[target] = found
         return found
 
-    def _found(self, contents: L2Contents, execution: Execution) -> Found:
-        """Return what a launch finds in an L2."""
-        return contents.find(self._footprints(execution))
-
-    def _footprints(self, execution: Execution) -> dict[int, float]:
-        """Return the bytes that a launch touches of allocations, by their addresses."""
+    def _touched(self, execution: Execution, request: Request) -> Touched:
+        """Return what a launch touches of today's allocations."""
+        numbers = {address: number for number, address in enumerate(request.blocks)}
         found = ((self.allocations.by_name(name), size) for name, size in footprints(execution).items())
-        return {block.address: size for block, size in found if block is not None}
+        return tuple((numbers.get(b.address, -1), b.address, size) for b, size in found if b is not None)
 
     def _analyse(self, kernel: Kernel, launch: Launch, load: Load) -> Execution:
         """Return what a launch does, by its PTX where machine code cannot be followed."""
@@ -245,6 +246,18 @@ class Predictor:
             if kernel.ptx is None or self.choice.level is not None:
                 raise
             return of_ptx_instead(analyse(kernel, launch, replace(self.choice, level=Level.PTX), load))
+
+
+def _footprints(touched: Touched, request: Request) -> dict[int, float]:
+    """Return the bytes that a launch touches of allocations, by their addresses."""
+    blocks = request.blocks
+    return {blocks[n] if 0 <= n < len(blocks) else address: size for n, address, size in touched}
+
+
+def _by_number(l2: Found, request: Request) -> tuple[object, ...]:
+    """Return what a launch finds in L2 by the numbers of its allocations, not by where they lie."""
+    numbers = {address: number for number, address in enumerate(request.blocks)}
+    return l2.state, tuple(sorted((numbers.get(address, address), share) for address, share in l2.shares))
 
 
 def _with_stale_contents(execution: Execution, unknown_from: str) -> Execution:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from warpwatt.run.codes import CopyKind, Memory, Resource, Setting, Type
+from warpwatt.run.codes import CopyKind, Memory, Note, Resource, Setting, Type
 from warpwatt.run.records import F64, I32, I64, U32, U64, F32x4, F64x2, Record, U32x3, U32x4
 
 VERSION = 1
@@ -384,6 +384,23 @@ class Reset(Record):
 
 
 @dataclass(frozen=True)
+class Block(Record):
+    """The program's own allocator gives a part of an allocation away, or takes it back."""
+
+    address: U64
+    is_given: U32
+    reserved: U32 = 0
+
+
+@dataclass(frozen=True)
+class Annotation(Record):
+    """What a program says of itself, as text."""
+
+    note: Annotated[Note, "I"]
+    reserved: U32 = 0
+
+
+@dataclass(frozen=True)
 class Bye(Record):
     """The program ends."""
 
@@ -425,5 +442,7 @@ RECORDS: dict[Type, type[Record]] = {
     Type.UNSUPPORTED: Unsupported,
     Type.RESET: Reset,
     Type.BYE: Bye,
+    Type.BLOCK: Block,
+    Type.ANNOTATION: Annotation,
 }
 """The record of every type of message."""

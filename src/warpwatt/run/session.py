@@ -27,7 +27,8 @@ class Wanted:
     """What a run is predicted for: GPUs, of which the program sees the first, models, and clocks of each.
 
     ``flush_l2``: every launch finds L2 empty, as Nsight Compute leaves it, not with what was there.
-    ``measured`` launches correct those like them.
+    ``measured`` launches correct those like them. ``timing_only`` is that of
+    :class:`~warpwatt.run.device.Device`.
     """
 
     gpus: Sequence[Gpu]
@@ -37,11 +38,21 @@ class Wanted:
     notify: Callable[[str], None] = print
     flush_l2: bool = False
     measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
+    timing_only: bool | None = None
 
     def device(self) -> Device:
         """Return the device that the program sees."""
         each = self.clocks or [None] * len(self.gpus)
-        return Device(self.gpus, self.choice, each, self.budget, self.notify, self.flush_l2, self.measured)
+        return Device(
+            self.gpus,
+            self.choice,
+            each,
+            self.budget,
+            self.notify,
+            self.flush_l2,
+            self.measured,
+            self.timing_only,
+        )
 
 
 def run(

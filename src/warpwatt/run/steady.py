@@ -31,7 +31,7 @@ class Steady:
 
     def alike(self, request: Request) -> Predicted | None:
         """Return the prediction that a launch is taken to share, None if it is to be predicted itself."""
-        seen = self._seen.get(request.key)
+        seen = self._seen.get(request.alike)
         if seen is None or not seen.left:
             return None
         seen.left -= 1
@@ -39,9 +39,9 @@ class Steady:
 
     def predicted(self, found: Predicted) -> None:
         """Know what a launch takes that was predicted itself."""
-        seen = self._seen.get(found.request.key)
+        seen = self._seen.get(found.request.alike)
         if seen is None or not _agree(seen.last, found):
-            self._seen[found.request.key] = _Seen(found)
+            self._seen[found.request.alike] = _Seen(found)
             return
         seen.last, seen.agreeing = found, seen.agreeing + 1
         seen.left = seen.agreeing // AGREEING

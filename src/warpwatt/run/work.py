@@ -43,6 +43,10 @@ FROM_HOST = (
 """Copies that the program has made, after which device memory may be another."""
 
 
+MOVED_BYTES = 1 << 20
+"""Bytes of the largest copy or fill that is done where times alone are wanted."""
+
+
 @dataclass(slots=True)
 class Function:
     """A kernel that the program has registered, and what it set of it."""
@@ -104,12 +108,12 @@ class Work:
         """Queue a launch, and call the allocations that it names by its parameters."""
         function = self.functions[record.function]
         self._launches += 1
-        request = Request(self._launches, record.function, function.name, launch, record.data, record.stream)
         kernel = self.seen_kernel(record.function)
         program = None if kernel is None else kernel.ptx or kernel.sass
-        if program is not None:
+        if program is not None and not self.executor.timing_only:
             for name, address in pointers(program, record.data, self.allocations):
                 self.allocations.named(address, name)
+        request = Request.placed(self._launches, record, function.name, launch, self.allocations)
         work = Pending(host, record, request, graph=graph)
         self._timed.append(work)
         self._unexecuted.append(work)
@@ -160,6 +164,13 @@ class Work:
         source = self.allocations.at(record.source)
         why = "" if source is None else self.allocations.why_lost([source.address])
         self.allocations.overwritten(record.destination, record.size, why)
+
+    def not_moved(self, record: p.CopyRecord) -> None:
+        """Know that nobody has moved what a copy or fill was to move, as times alone are wanted."""
+        self.written(record.destination)
+        self.allocations.overwritten(
+            record.destination, record.size, f"a copy or fill of {record.size} bytes"
+        )
 
     def host_may_write(self) -> None:
         """Know that the program may write memory that it shares with the device, from now on unseen."""
@@ -289,7 +300,9 @@ class Work:
             own = child.parameters[: _parameter_bytes(module.kernel(name, target).program())]
             launch = Launch(grid=child.grid, block=child.block, dynamic_shared=child.shared)
             self._launches += 1
-            one = Request(self._launches, child.kernel, name, launch, own, parent.request.stream)
+            assert isinstance(parent.record, p.Launch)  # as nothing else launches kernels
+            record = replace(parent.record, function=child.kernel, data=own)
+            one = Request.placed(self._launches, record, name, launch, self.allocations)
             found.append(Pending(parent.host, parent.record, one, is_child=True))
         return found
 
@@ -312,6 +325,9 @@ class Work:
 
     def _move(self, record: p.CopyRecord) -> None:
         """Move or fill bytes of the arena, or know that they are not those of a device any more."""
+        if self.executor.timing_only and record.size > MOVED_BYTES:
+            self.not_moved(record)
+            return
         self.overwritten(record)
         to = self.arena.bytes_at(record.destination, record.size)
         if record.kind is codes.CopyKind.FILL:

@@ -26,12 +26,13 @@ class Watch:
         if name not in ("torch", "triton"):
             return None
         device, spec, torch = _device(), self._other(name, path), self._other("torch", None)
-        if spec is not None and name == "torch":
-            device.before_torch(spec)
-        elif (
-            spec is not None and spec.loader is not None and torch is not None and not device.has_cuda(torch)
-        ):
-            spec.loader = _Behind(spec.loader, device.install)  # type: ignore[assignment]
+        if spec is None or spec.loader is None or torch is None:
+            return spec
+        if name == "torch":
+            device.before_torch(torch)
+        if device.has_cuda(torch) == (name == "torch"):
+            act = device.after_torch if name == "torch" else device.install
+            spec.loader = _Behind(spec.loader, act)  # type: ignore[assignment]
         return spec
 
     def _other(self, name: str, path: Any) -> ModuleSpec | None:
