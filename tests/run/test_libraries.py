@@ -50,13 +50,13 @@ class Program:
         flat = self.arena.bytes_at(address, count * np.dtype(dtype).itemsize).view(dtype)
         return flat.reshape(shape, order="F").copy()
 
-    def call(self, name, *words, floats=(), dtype="<f4"):
-        """Return the status and what was written to the host, by address."""
+    def call(self, name, *words, floats=(), dtype="<f4", host=None):
+        """Return the status and what was written to the host, by address; ``host`` is what it holds."""
         contents = {
             at: np.array([value], dtype).tobytes()
             for at, value in ((ONE, 1), (ZERO, 0), (TWO, 2))
             if at in words
-        }
+        } | (host or {})
         call = Call(name, tuple(w % (1 << 64) for w in words), tuple(floats), contents)
         found = self.libraries.asked(call)
         if isinstance(found, Operation):

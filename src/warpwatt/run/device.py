@@ -314,7 +314,7 @@ class Device:
             frozenset(b.address for span in spans if (b := self.allocations.at(span.address)) is not None)
             for spans in (operation.reads, operation.writes)
         ]
-        key = (call.name, call.words, tuple(call.contents.values()))
+        key = (call.name, *(operation.identity or (call.words, tuple(call.contents.values()))))
         again = repeatable(call, operation)
         why = self.executor.compute(call.name, key, Effects(touched[0], touched[1], again), body)
         if operation.to_host and self._read(why):

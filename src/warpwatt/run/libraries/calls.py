@@ -166,6 +166,8 @@ class Operation:
     to_host: bool = False
     on_host: bool = False
     """Whether the host does it, and the GPU nothing."""
+    identity: tuple[object, ...] = ()
+    """What the same call has on other descriptors; empty where arguments and contents say it."""
 
     @property
     def bytes(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.run.libraries import blas, fft, matrices, random, sparse
+from warpwatt.run.libraries import blas, fft, lt, matrices, random, sparse
 from warpwatt.run.libraries.calls import TABLE, Call, Memory, Operation, State, reply
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from warpwatt.run.memory import Arena
 
-ROOMS = (blas, matrices, fft, random, sparse)
+ROOMS = (blas, matrices, lt, fft, random, sparse)
 """Modules that enter functions in the table."""
 NOT_SUPPORTED = {"cublas": 15, "cufft": 16, "curand": 104, "cusparse": 10}
 """What libraries say of a function that is not there (``CUBLAS_STATUS_NOT_SUPPORTED`` and the like)."""
@@ -65,6 +65,8 @@ class Libraries:
 
 def repeatable(call: Call, operation: Operation) -> bool:
     """Whether the same call on the same contents does the same again: all that it reads is known."""
+    if operation.identity:
+        return True
     spans = {span.address for span in (*operation.reads, *operation.writes)}
     device = {word for word in call.words if word >> 40 == 0x20}
     return operation.kind != "random" and not operation.to_host and device <= spans

@@ -27,7 +27,7 @@ from warpwatt.run.libraries.numbers import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TENSOR_FP64 = "tensor_fp64_fma"
 _POINTER = 8
 _LOWER, _LEFT, _UNIT = 0, 0, 1
-_COMPUTE_UNITS = {74: TENSOR, 75: TENSOR, 77: TF32}
+COMPUTE_UNITS = {74: TENSOR, 75: TENSOR, 77: TF32}
 """``CUBLAS_COMPUTE_32F_FAST_16F``, ``_16BF`` and ``_TF32``."""
 
 
@@ -48,37 +48,69 @@ class Side:
     kind: Number
     ld: int
     how: int = 0
+    scaled: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    """Multiplies the numbers, as they are meant, with those that types of eight bits have beside them."""
 
     def matrix(self, state: State, place: int, rows: int, columns: int) -> Matrix:
         """Return one of the batch, of so many rows and columns as it is meant."""
         shape = (rows, columns) if self.how == 0 else (columns, rows)
         return Matrix(state.memory, self.kind, self.addresses[place], *shape, self.ld)
 
+    def values(self, matrix: Matrix) -> NDArray[Any]:
+        """Return the numbers of one of the batch as they are meant."""
+        found = transposed(matrix.values, self.how)
+        return found if self.scaled is None else self.scaled(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Epilogue:
+    """What follows a product: a function of the place in the batch, both factors and the result."""
+
+    finish: Callable[[int, NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]
+    reads: tuple[Span, ...] = ()
+    writes: tuple[Span, ...] = ()
+
+
+NO_EPILOGUE = Epilogue(lambda _place, _left, _right, result: result)
+
 
 def product(
     state: State, which: int, shape: tuple[int, int, int], alpha: int, a: Side, b: Side, beta: int, c: Side,
-    scale: Number, unit: str | None = None,
+    scale: Number, unit: str | None = None, *, added: Side | None = None, epilogue: Epilogue = NO_EPILOGUE,
+    factors: tuple[int, int] = (1, 1),
 ) -> Operation:  # fmt: skip
-    """Return C = α op(A) op(B) + βC for every matrix of a batch."""
+    """Return C = α op(A) op(B) + βC for every matrix of a batch; + β ``added`` where that is another one.
+
+    ``factors`` is how many numbers α and β are: 1, or one for each row.
+    """
     m, n, k = shape
-    memory, batch = state.memory, len(c.addresses)
-    triples = [
-        (a.matrix(state, i, m, k), b.matrix(state, i, k, n), c.matrix(state, i, m, n)) for i in range(batch)
+    memory, batch, other = state.memory, len(c.addresses), added or c
+    of_batch = [
+        (
+            a.matrix(state, i, m, k),
+            b.matrix(state, i, k, n),
+            other.matrix(state, i, m, n),
+            c.matrix(state, i, m, n),
+        )
+        for i in range(batch)
     ]
-    keeps = bool(memory.value(beta, scale.stored) != 0)
+    keeps = bool(beta and (memory.values(beta, factors[1], scale.stored) != 0).any())
 
     def compute() -> None:
-        one, kept = memory.value(alpha, scale.stored), memory.value(beta, scale.stored)
-        for left, right, result in triples:
-            values = one * (transposed(left.values, a.how) @ transposed(right.values, b.how))
-            result.put(values + kept * result.values if keeps else values)
+        one = memory.values(alpha, factors[0], scale.stored)[:, None]
+        kept = memory.values(beta, factors[1], scale.stored)[:, None] if keeps else 0
+        for i, (first, second, old, result) in enumerate(of_batch):
+            left, right = a.values(first), b.values(second)
+            values = one * (left @ right)
+            values = values + kept * other.values(old) if keeps else values
+            result.put(transposed(epilogue.finish(i, left, right, values), c.how))
 
-    reads = [matrix.span for left, right, result in triples for matrix in (left, right, result)[: 2 + keeps]]
+    reads = [matrix.span for matrices in of_batch for matrix in matrices[: 2 + keeps]]
     return Operation(
         work=a.kind.operations * m * n * k * batch,
         unit=unit or _unit(state, which, a.kind),
-        reads=tuple(_once(reads)),
-        writes=tuple(result.span for _, _, result in triples),
+        reads=(*_once(reads), *epilogue.reads),
+        writes=(*(matrices[3].span for matrices in of_batch), *epilogue.writes),
         compute=compute,
         results=(m, n, batch),
         kind="product",
@@ -111,16 +143,16 @@ def gemm(
 
 
 @function(["cublas?gemmStridedBatched", "cublas?gemmStridedBatched_64"], "piiiiippilpilppili", **TYPES, H=H)
-def gemm_strided(
+def gemmstrided(
     state: State, kind: Number, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int,
     a: int, lda: int, step_a: int, b: int, ldb: int, step_b: int, beta: int, c: int, ldc: int, step_c: int,
     batch: int,
 ) -> Operation:  # fmt: skip
     """Multiply pairs of matrices that are the same distance apart."""
     sides = (
-        Side(_strided(a, step_a, kind, batch), kind, lda, ta),
-        Side(_strided(b, step_b, kind, batch), kind, ldb, tb),
-        Side(_strided(c, step_c, kind, batch), kind, ldc),
+        Side(strided(a, step_a, kind, batch), kind, lda, ta),
+        Side(strided(b, step_b, kind, batch), kind, ldb, tb),
+        Side(strided(c, step_c, kind, batch), kind, ldc),
     )
     return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
 
@@ -152,7 +184,7 @@ def gemm_ex(
     )
     return product(
         state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
-        _scale(compute, sides[2].kind), _COMPUTE_UNITS.get(compute),
+        _scale(compute, sides[2].kind), COMPUTE_UNITS.get(compute),
     )  # fmt: skip
 
 
@@ -177,13 +209,13 @@ def gemm_strided_ex(
     """Multiply pairs of matrices of any types that are the same distance apart."""
     kinds = number(a_type), number(b_type), number(c_type)
     sides = (
-        Side(_strided(a, step_a, kinds[0], batch), kinds[0], lda, ta),
-        Side(_strided(b, step_b, kinds[1], batch), kinds[1], ldb, tb),
-        Side(_strided(c, step_c, kinds[2], batch), kinds[2], ldc),
+        Side(strided(a, step_a, kinds[0], batch), kinds[0], lda, ta),
+        Side(strided(b, step_b, kinds[1], batch), kinds[1], ldb, tb),
+        Side(strided(c, step_c, kinds[2], batch), kinds[2], ldc),
     )
     return product(
         state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
-        _scale(compute, kinds[2]), _COMPUTE_UNITS.get(compute),
+        _scale(compute, kinds[2]), COMPUTE_UNITS.get(compute),
     )  # fmt: skip
 
 
@@ -201,7 +233,7 @@ def gemm_batched_ex(
     )
     return product(
         state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
-        _scale(compute, sides[2].kind), _COMPUTE_UNITS.get(compute),
+        _scale(compute, sides[2].kind), COMPUTE_UNITS.get(compute),
     )  # fmt: skip
 
 
@@ -211,7 +243,7 @@ def _scale(compute: int, result: Number) -> Number:
     return {S: C, D: Z}.get(wide, wide) if result.is_complex else wide
 
 
-def _strided(first: int, step: int, kind: Number, batch: int) -> list[int]:
+def strided(first: int, step: int, kind: Number, batch: int) -> list[int]:
     """Return addresses ``step`` numbers apart."""
     return [first + i * step * kind.bytes for i in range(batch)]
 
