@@ -150,10 +150,11 @@ def real_scal(state: State, kind: Number, which: int, n: int, alpha: int, x_at: 
 def _scaled(
     state: State, kind: Number, factor: Number, which: int, n: int, alpha: int, x_at: int, incx: int
 ) -> Operation:
-    x = Vector(state.memory, kind, x_at, n, incx)
+    memory = state.memory
+    x = Vector(memory, kind, x_at, n, incx)
 
     def compute() -> None:
-        x.put(state.memory.value(alpha, factor.stored) * x.values)
+        x.put(memory.value(alpha, factor.stored) * x.values)
 
     return streaming(state, which, kind, n, (x.span,), (x.span,), compute)
 

@@ -94,7 +94,7 @@ def product(
         )
         for i in range(batch)
     ]
-    keeps = bool(beta and (memory.values(beta, factors[1], scale.stored) != 0).any())
+    keeps = bool(beta and (memory.is_device(beta) or memory.value(beta, scale.stored) != 0))
 
     def compute() -> None:
         one = memory.values(alpha, factors[0], scale.stored)[:, None]
@@ -102,7 +102,7 @@ def product(
         for i, (first, second, old, result) in enumerate(of_batch):
             left, right = a.values(first), b.values(second)
             values = one * (left @ right)
-            values = values + kept * other.values(old) if keeps else values
+            values = values + kept * other.values(old) if np.any(kept) else values
             result.put(transposed(epilogue.finish(i, left, right, values), c.how))
 
     reads = [matrix.span for matrices in of_batch for matrix in matrices[: 2 + keeps]]
