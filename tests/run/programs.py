@@ -236,8 +236,8 @@ int main() {
         off += found[i] != 2 * sum;
     }
     int missing = cublasSsyr2_v2(handle, 0, n, &one, a, 1, b, 1, c, n);
-    printf("gemm %d dot %g fft %d uniform %.1f graph %d mode %d missing %d\n", wrong, dot, bad, mean, off, mode,
-           missing);
+    printf("gemm %d dot %g fft %d uniform %.1f ", wrong, dot, bad, mean);
+    printf("graph %d mode %d missing %d\n", off, mode, missing);
     return 0;
 }
 """
