@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.run.libraries import blas, fft, lt, matrices, random, sparse
+from warpwatt.run.libraries import blas, fft, lt, matrices, random, solver, sparse, spectra
 from warpwatt.run.libraries.calls import TABLE, Call, Memory, Operation, State, reply
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from warpwatt.run.memory import Arena
 
-ROOMS = (blas, matrices, lt, fft, random, sparse)
+ROOMS = (blas, matrices, lt, fft, random, solver, spectra, sparse)
 """Modules that enter functions in the table."""
-NOT_SUPPORTED = {"cublas": 15, "cufft": 16, "curand": 104, "cusparse": 10}
+NOT_SUPPORTED = {"cublas": 15, "cufft": 16, "curand": 104, "cusolver": 9, "cusparse": 10}
 """What libraries say of a function that is not there (``CUBLAS_STATUS_NOT_SUPPORTED`` and the like)."""
-INVALID_VALUE = {"cublas": 7, "cufft": 4, "curand": 103, "cusparse": 3}
+INVALID_VALUE = {"cublas": 7, "cufft": 4, "curand": 103, "cusolver": 3, "cusparse": 3}
 """What they say of wrong arguments."""
 _WRONG = (InputError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
 

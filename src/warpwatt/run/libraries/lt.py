@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.errors import InputError
-from warpwatt.run.libraries.blas import VERSION, Handle
+from warpwatt.run.libraries.blas import VERSION
 from warpwatt.run.libraries.calls import Operation, Span, function
 from warpwatt.run.libraries.matrices import COMPUTE_UNITS, Epilogue, Side, product, strided
 from warpwatt.run.libraries.numbers import E4M3, E8M0, Matrix, Number, S, Vector, loaded, number
@@ -62,28 +62,6 @@ def descriptor(state: State, which: int) -> Descriptor:
         which = int(state.memory.value(which, "<u8"))
     found: Descriptor = state.objects[which]
     return found
-
-
-@function("cublasLtCreate", "p")
-def create(state: State, where: int) -> int:
-    """Begin."""
-    state.create(where, Handle())
-    return 0
-
-
-@function(
-    [
-        "cublasLtDestroy",
-        "cublasLtMatmulDescDestroy",
-        "cublasLtMatrixLayoutDestroy",
-        "cublasLtMatmulPreferenceDestroy",
-    ],
-    "p",
-)
-def destroy(state: State, which: int) -> int:
-    """Forget."""
-    state.objects.pop(which, None)
-    return 0
 
 
 @function("cublasLtGetVersion", "p")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TENSOR_FP64 = "tensor_fp64_fma"
 _POINTER = 8
-_LOWER, _LEFT, _UNIT = 0, 0, 1
+LOWER, _LEFT, _UNIT = 0, 0, 1
 COMPUTE_UNITS = {74: TENSOR, 75: TENSOR, 77: TF32}
 """``CUBLAS_COMPUTE_32F_FAST_16F``, ``_16BF`` and ``_TF32``."""
 
@@ -164,9 +164,9 @@ def gemm_batched(
 ) -> Operation:  # fmt: skip
     """Multiply pairs of matrices at any addresses."""
     sides = (
-        Side(_pointers(state, a, batch), kind, lda, ta),
-        Side(_pointers(state, b, batch), kind, ldb, tb),
-        Side(_pointers(state, c, batch), kind, ldc),
+        Side(pointers(state, a, batch), kind, lda, ta),
+        Side(pointers(state, b, batch), kind, ldb, tb),
+        Side(pointers(state, c, batch), kind, ldc),
     )
     return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
 
@@ -227,9 +227,9 @@ def gemm_batched_ex(
 ) -> Operation:  # fmt: skip
     """Multiply pairs of matrices of any types at any addresses."""
     sides = (
-        Side(_pointers(state, a, batch), number(a_type), lda, ta),
-        Side(_pointers(state, b, batch), number(b_type), ldb, tb),
-        Side(_pointers(state, c, batch), number(c_type), ldc),
+        Side(pointers(state, a, batch), number(a_type), lda, ta),
+        Side(pointers(state, b, batch), number(b_type), ldb, tb),
+        Side(pointers(state, c, batch), number(c_type), ldc),
     )
     return product(
         state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
@@ -248,7 +248,7 @@ def strided(first: int, step: int, kind: Number, batch: int) -> list[int]:
     return [first + i * step * kind.bytes for i in range(batch)]
 
 
-def _pointers(state: State, address: int, count: int) -> list[int]:
+def pointers(state: State, address: int, count: int) -> list[int]:
     """Return the addresses that device memory holds."""
     return [int(one) for one in state.memory.array(address, count, f"<u{_POINTER}")]
 
@@ -336,7 +336,7 @@ def trsm(
         from scipy.linalg import solve_triangular
 
         wanted = memory.value(alpha, kind.stored) * b.values
-        options = {"lower": uplo == _LOWER, "unit_diagonal": diag == _UNIT}
+        options = {"lower": uplo == LOWER, "unit_diagonal": diag == _UNIT}
         if side == _LEFT:
             b.put(solve_triangular(a.values, wanted, trans=trans, **options))
         else:  # X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ
@@ -369,7 +369,7 @@ def syrk(
         one, kept = memory.value(alpha, kind.stored), memory.value(beta, kind.stored)
         left = a.values.T if trans else a.values
         new, old = one * (left @ left.T), c.values
-        chosen = np.tri(n, dtype=bool) if uplo == _LOWER else np.tri(n, dtype=bool).T
+        chosen = np.tri(n, dtype=bool) if uplo == LOWER else np.tri(n, dtype=bool).T
         c.put(np.where(chosen, new + (kept * old if kept else 0), old))
 
     return Operation(
@@ -390,17 +390,17 @@ def getrf_batched(
 ) -> Operation:
     """Factor matrices into triangles, with row exchanges if there is a place for them."""
     memory = state.memory
-    matrices = [Matrix(memory, kind, address, n, n, lda) for address in _pointers(state, a_at, batch)]
+    matrices = [Matrix(memory, kind, address, n, n, lda) for address in pointers(state, a_at, batch)]
     at = Vector(memory, number(10), pivots, n * batch)
     status = Vector(memory, number(10), info, batch)
 
     def compute() -> None:
-        done = [_factored(matrix.values, pivoted=bool(pivots)) for matrix in matrices]
+        done = [factored(matrix.values, pivoted=bool(pivots)) for matrix in matrices]
         for matrix, (values, _) in zip(matrices, done, strict=True):
             matrix.put(values)
         if pivots:
             at.put(np.concatenate([exchanges + 1 for _, exchanges in done]))
-        status.put(np.array([_first_zero(values) for values, _ in done]))
+        status.put(np.array([first_zero(values) for values, _ in done]))
 
     spans = tuple(matrix.span for matrix in matrices)
     return Operation(
@@ -415,7 +415,7 @@ def getrf_batched(
     )
 
 
-def _factored(values: NDArray[Any], *, pivoted: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+def factored(values: NDArray[Any], *, pivoted: bool) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return both triangles in one matrix, and with which row each was exchanged."""
     from scipy.linalg import lu_factor
 
@@ -429,7 +429,7 @@ def _factored(values: NDArray[Any], *, pivoted: bool) -> tuple[NDArray[Any], NDA
     return factors, np.arange(len(factors))
 
 
-def _first_zero(values: NDArray[Any]) -> int:
+def first_zero(values: NDArray[Any]) -> int:
     """Return the place of the first zero on the diagonal, from 1; 0 if there is none."""
     zeros = np.flatnonzero(np.diagonal(values) == 0)
     return int(zeros[0]) + 1 if len(zeros) else 0

@@ -50,9 +50,10 @@ S, D = Number("<f4", "<f4", FP32), Number("<f8", "<f8", FP64)
 C, Z = Number("<c8", "<c8", FP32), Number("<c16", "<c16", FP64)
 H, B = Number("<f2", "<f4", TENSOR), Number("<u2", BFLOAT, TENSOR)
 I8, I32 = Number("<i1", "<f8", INT8), Number("<i4", "<f8", FP32)
+I64 = Number("<i8", "<i8", FP32)
 E4M3, E5M2, E8M0 = (Number("<u1", name, FP8) for name in ("e4m3", "e5m2", "e8m0"))
 REAL_OF = {S: S, D: D, C: S, Z: D}
-NUMBERS = {0: S, 1: D, 2: H, 3: I8, 4: C, 5: Z, 10: I32, 14: B, 28: E4M3, 29: E5M2, 30: E8M0}
+NUMBERS = {0: S, 1: D, 2: H, 3: I8, 4: C, 5: Z, 10: I32, 14: B, 24: I64, 28: E4M3, 29: E5M2, 30: E8M0}
 """By ``cudaDataType``."""
 
 
