@@ -127,8 +127,8 @@ public:
     cudaError_t submit(Stream& stream, Work work);
     cudaError_t perform(Stream& stream, const Work& work);
     cudaError_t launch_graph(const GraphExec& exec, Stream& stream);
-    // Calls a closed library's function. Returns what it does.
-    std::int64_t call_library(const LibraryWork& work);
+    // Calls a closed library's function; `arguments` follow the record. Writes what it returns to host memory.
+    message::LibraryCallReply call_library(const message::LibraryCall& call, const std::string& arguments);
 
     std::recursive_mutex mutex;
     Connection connection{host_clock()};

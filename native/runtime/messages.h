@@ -264,7 +264,8 @@ struct Profiler {
 // addresses of the host's own memory.
 struct LibraryCall {  // + name, the words (u64), `contents` times Contents + bytes
     std::array<double, 2> floats;
-    std::uint32_t name_bytes, words, contents, reserved;
+    std::uint32_t name_bytes, words, contents;
+    std::uint32_t in_capture;  // the stream captures: the device answers with a number where there is work
 };
 struct Contents {  // + bytes
     std::uint64_t address, size;
@@ -273,6 +274,7 @@ struct LibraryCallReply {  // + `writes` times Contents + bytes, for the host's 
     std::int64_t result;
     std::uint32_t writes;
     std::uint32_t is_missing;  // there is no such function in the stand-in
+    std::uint64_t captured;    // a graph calls the function without a name, this number for an argument
 };
 struct Unsupported {  // + name of the function and, after a NUL, where the program called it
     std::int32_t error;

@@ -93,10 +93,7 @@ struct ConditionalWork {
 };
 struct EmptyWork {};
 struct LibraryWork {
-    std::string name;
-    message::LibraryCall call;
-    std::string arguments;  // what follows the record
-    const void* called_from = nullptr;
+    std::uint64_t captured;  // the device's number of the call
 };
 
 using Work =

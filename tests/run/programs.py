@@ -160,6 +160,8 @@ typedef void *Handle;
 extern "C" {
 int cublasCreate_v2(Handle *);
 int cublasSetStream_v2(Handle, cudaStream_t);
+int cublasSetMathMode(Handle, int);
+int cublasGetMathMode(Handle, int *);
 int cublasSetVector(int, int, const void *, int, void *, int);
 int cublasGetMatrix(int, int, int, const void *, int, void *, int);
 int cublasSgemm_v2(Handle, int, int, int, int, int, const float *, const float *, int, const float *, int,
@@ -217,6 +219,9 @@ int main() {
     cublasSetStream_v2(handle, stream);
     cudaMemset(c, 0, 1600);
     cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    int mode = -1;
+    cublasSetMathMode(handle, 3);
+    cublasGetMathMode(handle, &mode);
     cublasSgemm_v2(handle, 0, 0, n, 1, n, &one, a, n, b, n, &one, c, n);
     cudaStreamEndCapture(stream, &graph);
     cudaGraphInstantiate(&made, graph, 0);
@@ -231,7 +236,8 @@ int main() {
         off += found[i] != 2 * sum;
     }
     int missing = cublasSsyr2_v2(handle, 0, n, &one, a, 1, b, 1, c, n);
-    printf("gemm %d dot %g fft %d uniform %.1f graph %d missing %d\n", wrong, dot, bad, mean, off, missing);
+    printf("gemm %d dot %g fft %d uniform %.1f ", wrong, dot, bad, mean);
+    printf("graph %d mode %d missing %d\n", off, mode, missing);
     return 0;
 }
 """

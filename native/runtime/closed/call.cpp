@@ -48,8 +48,9 @@ void append_contents(Client& client, std::string& text, std::uint32_t& count, st
 
 }  // namespace
 
-std::int64_t Client::call_library(const LibraryWork& work) {
-    Answer answer = connection.request(message::Type::kLibraryCall, work.call, work.arguments);
+message::LibraryCallReply Client::call_library(const message::LibraryCall& call,
+                                               const std::string& arguments) {
+    Answer answer = connection.request(message::Type::kLibraryCall, call, arguments);
     take_flags(answer);
     auto reply = answer.record<message::LibraryCallReply>();
     std::string_view rest = answer.after<message::LibraryCallReply>();
@@ -60,12 +61,13 @@ std::int64_t Client::call_library(const LibraryWork& work) {
         std::memcpy(pointer_of(place.address), bytes.data(), bytes.size());
         rest.remove_prefix(std::min<std::size_t>(rest.size(), sizeof place + bytes.size()));
     }
-    if (reply.is_missing) refuse(work.name.c_str(), work.called_from);
-    return reply.result;
+    return reply;
 }
 
 cudaError_t Client::perform_one(Stream&, const LibraryWork& work) {
-    return call_library(work) ? cudaErrorUnknown : cudaSuccess;
+    std::string number;
+    append(number, work.captured);
+    return call_library({{}, 0, 1, 0, 0}, number).result ? cudaErrorUnknown : cudaSuccess;
 }
 
 }  // namespace warpwatt::runtime
@@ -73,10 +75,13 @@ cudaError_t Client::perform_one(Stream&, const LibraryWork& work) {
 using namespace warpwatt::runtime;
 
 std::int64_t warpwatt_library_call(const char* name, const std::uint64_t* words, std::size_t count,
-                                   double first, double second, const void* called_from) {
+                                   bool in_stream, double first, double second, const void* called_from) {
     Entry entry;
     Client& client = Client::get();
     if (client.start() || client.sticky) return kNotInitialized;
+    auto known = client.library_streams.find(count ? words[0] : 0);
+    Stream* stream = known == client.library_streams.end() ? nullptr : known->second;
+    bool sets_stream = std::strstr(name, "SetStream");
     std::string contents;
     message::LibraryCall record{{first, second},
                                 static_cast<std::uint32_t>(std::strlen(name)),
@@ -86,17 +91,18 @@ std::int64_t warpwatt_library_call(const char* name, const std::uint64_t* words,
     std::string arguments;
     for (std::size_t k = 0; k < count; ++k) {
         std::uint64_t word = words[k];
-        if (k == 1 && std::strstr(name, "SetStream")) {
-            Stream* stream = client.stream(static_cast<cudaStream_t>(pointer_of(word)));
+        if (sets_stream ? k == 1 : in_stream && k + 1 == count) {
+            stream = client.stream(static_cast<cudaStream_t>(pointer_of(word)));
             if (!stream) return kNotInitialized;
-            client.library_streams[words[0]] = stream;
             word = stream->number;
         }
         append(arguments, word);
         append_contents(client, contents, record.contents, word);
     }
-    LibraryWork work{name, record, name + arguments + contents, called_from};
-    auto handle = client.library_streams.find(count ? words[0] : 0);
-    if (handle == client.library_streams.end() || !handle->second->capture) return client.call_library(work);
-    return client.submit(*handle->second, std::move(work));
+    if (sets_stream) client.library_streams[words[0]] = stream;
+    record.in_capture = stream && stream->capture;
+    auto reply = client.call_library(record, name + arguments + contents);
+    if (reply.is_missing) refuse(name, called_from);
+    if (reply.captured) return client.submit(*stream, LibraryWork{reply.captured});
+    return reply.result;
 }

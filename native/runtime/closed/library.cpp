@@ -28,6 +28,7 @@ using W = std::uint64_t;
 #define WORDS_21 WORDS_20, W w21
 #define WORDS_22 WORDS_21, W w22
 #define WORDS_23 WORDS_22, W w23
+#define WORDS_24 WORDS_23, W w24
 
 #define NAMES_1 w1
 #define NAMES_2 NAMES_1, w2
@@ -52,11 +53,15 @@ using W = std::uint64_t;
 #define NAMES_21 NAMES_20, w21
 #define NAMES_22 NAMES_21, w22
 #define NAMES_23 NAMES_22, w23
+#define NAMES_24 NAMES_23, w24
 
-#define CALL(name, count)                                                                              \
-    LIBRARY_API std::int64_t name(WORDS_##count, double first, double second) {                        \
-        const W words[] = {NAMES_##count};                                                             \
-        return warpwatt_library_call(#name, words, count, first, second, __builtin_return_address(0)); \
+#define DEFINE(name, count, in_stream)                                                          \
+    LIBRARY_API std::int64_t name(WORDS_##count, double first, double second) {                 \
+        const W words[] = {NAMES_##count};                                                      \
+        return warpwatt_library_call(#name, words, count, in_stream, first, second,             \
+                                     __builtin_return_address(0));                              \
     }
+#define CALL(name, count) DEFINE(name, count, false)
+#define CALL_IN_STREAM(name, count) DEFINE(name, count, true)  // the last argument is the stream
 
 #include LIBRARY_FUNCTIONS

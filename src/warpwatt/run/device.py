@@ -96,7 +96,7 @@ class Device:
 
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
-        self._libraries = Libraries(self.arena, self.notify)
+        self._libraries = Libraries(self.arena, self.notify, self._catch_up)
         self.executor = Executor(
             self.arena, self.allocations, self.budget, notify=self.notify, timing_only=bool(self.timing_only)
         )
@@ -339,17 +339,26 @@ class Device:
     # -- closed libraries -----------------------------------------------------------------------------
 
     def _library_call(self, record: p.LibraryCall, host: float, header: p.Header) -> Answer:
-        self.work.place()
-        self.work.compute()
-        self.work.host_may_write()
         call = Call.of(record)
-        found = self._libraries.asked(call)
+        if call.name:
+            found = self._libraries.asked(call)
+        else:
+            call, found = self._libraries.captured(call.words[0])
         if isinstance(found, bytes):
             return Answer(data=found)
+        if record.in_capture:
+            return Answer(data=self._libraries.capture(call, found))
+        self._catch_up()
+        self.work.host_may_write()
         answer = self._libraries.done(call, found, partial(self._compute_call, call, found))
         return self._placed_call(
             call, found, host, answer, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH)
         )
+
+    def _catch_up(self) -> None:
+        """Bring timelines and memory up to date with what was launched."""
+        self.work.place()
+        self.work.compute()
 
     def _compute_call(self, call: Call, operation: Operation, body: Callable[[], None]) -> None:
         """Do what a library does, once for the same arguments and contents."""
@@ -359,7 +368,7 @@ class Device:
             frozenset(b.address for span in spans if (b := self.allocations.at(span.address)) is not None)
             for spans in (operation.reads, operation.writes)
         ]
-        key = (call.name, call.words, tuple(call.contents.values()))
+        key = (call.name, *(operation.identity or (call.words, tuple(call.contents.values()))))
         again = repeatable(call, operation)
         found = Effects(touched[0], touched[1], again)
         why = self.executor.compute(call.name, key, found, operation.work, body)

@@ -341,13 +341,17 @@ class Profiler(Record):
 
 @dataclass(frozen=True)
 class LibraryCall(Record):
-    """A call of a closed library: name, integer arguments and :class:`Contents` of the host's memory."""
+    """A call of a closed library: name, integer arguments and :class:`Contents` of the host's memory.
+
+    A graph makes a call that it captured without a name; the argument is the call's number.
+    """
 
     floats: F64x2
     name_bytes: U32
     words: U32
     contents: U32
-    reserved: U32 = 0
+    in_capture: U32 = 0
+    """Whether the call's stream captures a graph."""
 
 
 @dataclass(frozen=True)
@@ -365,6 +369,8 @@ class LibraryCallReply(Record):
     result: I64
     writes: U32
     is_missing: U32
+    captured: U64 = 0
+    """The number of what was not done, but belongs to the graph that is captured."""
 
 
 @dataclass(frozen=True)

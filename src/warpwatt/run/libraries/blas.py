@@ -42,21 +42,25 @@ def unit_of(kind: Number) -> str:
     return FP64 if kind in (D, Z) else FP32
 
 
-@function("cublasCreate_v2", "p")
+@function(["cublasCreate_v2", "cublasLtCreate", "cusolverDnCreate", "cusolverDnCreateParams"], "p")
+@function(["cusolverDnCreateGesvdjInfo", "cusolverDnCreateSyevjInfo"], "p")
 def create(state: State, where: int) -> int:
     """Begin."""
     state.create(where, Handle())
     return 0
 
 
-@function("cublasDestroy_v2", "p")
+@function(["cublasDestroy_v2", "cusolverDnDestroy", "cusolverDnDestroyParams"], "p")
+@function(["cusolverDnDestroyGesvdjInfo", "cusolverDnDestroySyevjInfo"], "p")
+@function(["cublasLtDestroy", "cublasLtMatmulDescDestroy", "cublasLtMatrixLayoutDestroy"], "p")
+@function("cublasLtMatmulPreferenceDestroy", "p")
 def destroy(state: State, which: int) -> int:
     """End."""
     state.objects.pop(which, None)
     return 0
 
 
-@function("cublasSetStream_v2", "pl")
+@function(["cublasSetStream_v2", "cusolverDnSetStream"], "pl")
 def set_stream(state: State, which: int, stream: int) -> int:
     """Let calls run in a stream."""
     handle(state, which).stream = stream
@@ -100,6 +104,9 @@ def version(state: State, _: int, where: int) -> int:
 
 @function("cublasSetWorkspace_v2", "ppp")
 @function(["cublasSetAtomicsMode", "cublasSetSmCountTarget"], "pi")
+@function(["cusolverDnXgesvdjSetMaxSweeps", "cusolverDnXgesvdjSetSortEig"], "pi")
+@function(["cusolverDnXsyevjSetMaxSweeps", "cusolverDnXsyevjSetSortEig"], "pi")
+@function(["cusolverDnXgesvdjSetTolerance", "cusolverDnXsyevjSetTolerance"], "pd")
 def accept(*_: Any) -> int:
     """Take note of what changes no result."""
     return 0
@@ -150,10 +157,11 @@ def real_scal(state: State, kind: Number, which: int, n: int, alpha: int, x_at: 
 def _scaled(
     state: State, kind: Number, factor: Number, which: int, n: int, alpha: int, x_at: int, incx: int
 ) -> Operation:
-    x = Vector(state.memory, kind, x_at, n, incx)
+    memory = state.memory
+    x = Vector(memory, kind, x_at, n, incx)
 
     def compute() -> None:
-        x.put(state.memory.value(alpha, factor.stored) * x.values)
+        x.put(memory.value(alpha, factor.stored) * x.values)
 
     return streaming(state, which, kind, n, (x.span,), (x.span,), compute)
 

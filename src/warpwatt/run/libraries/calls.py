@@ -75,12 +75,16 @@ def _integer(word: int, signed_bits: int | None) -> int:
 
 @dataclass(slots=True)
 class Memory:
-    """The memory that a call sees: the device's, and what came with the call of the host's."""
+    """The memory that a call sees: the device's, and what came with the call of the host's.
+
+    ``catch_up`` brings the device's memory up to date; it is called before each access.
+    """
 
     arena: Arena
     contents: Mapping[int, bytes] = field(default_factory=dict)
     written: list[Contents] = field(default_factory=list)
     """For the host's memory, when the call returns."""
+    catch_up: Callable[[], None] = lambda: None
 
     def is_device(self, address: int) -> bool:
         """Whether an address lies in the arena: device, managed or pinned memory."""
@@ -96,6 +100,7 @@ class Memory:
         """
         if not self.is_device(address):
             raise InputError(f"{address:#x} is not an address of device memory")
+        self.catch_up()
         size = count * np.dtype(dtype).itemsize
         return self.arena.bytes_at(address, size).view(dtype)
 
@@ -166,6 +171,8 @@ class Operation:
     to_host: bool = False
     on_host: bool = False
     """Whether the host does it, and the GPU nothing."""
+    identity: tuple[object, ...] = ()
+    """What the same call has on other descriptors; empty where arguments and contents say it."""
 
     @property
     def bytes(self) -> float:
@@ -232,7 +239,9 @@ def function(names: str | Sequence[str], kinds: str, **types: object) -> Callabl
     return enter
 
 
-def reply(result: int, written: Sequence[Contents], *, missing: bool = False) -> bytes:
-    """Return the answer to a call."""
+def reply(
+    result: int, written: Sequence[Contents] = (), *, missing: bool = False, captured: int = 0
+) -> bytes:
+    """Return the answer to a call; ``captured`` is the number of one that a graph will make."""
     data = b"".join(one.pack() for one in written)
-    return LibraryCallReply(result, len(written), int(missing), data=data).pack()
+    return LibraryCallReply(result, len(written), int(missing), captured, data=data).pack()

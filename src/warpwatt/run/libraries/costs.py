@@ -30,6 +30,7 @@ _INSTEAD = {
     "tensor_fp64_fma": "fp64_add_mul_fma",
     "tensor_tf32_fma": "fp32_add_mul_fma",
     "tensor_fp16_fma": "fp16_add_mul_fma",
+    "tensor_fp8_fma": "tensor_fp16_fma",
     "tensor_int8_mac": "fp32_add_mul_fma",
     "fp16_add_mul_fma": "fp32_add_mul_fma",
 }

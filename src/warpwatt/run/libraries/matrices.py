@@ -27,7 +27,7 @@ from warpwatt.run.libraries.numbers import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 TENSOR_FP64 = "tensor_fp64_fma"
 _POINTER = 8
-_LOWER, _LEFT, _UNIT = 0, 0, 1
-_COMPUTE_UNITS = {74: TENSOR, 75: TENSOR, 77: TF32}
+LOWER, _LEFT, _UNIT = 0, 0, 1
+COMPUTE_UNITS = {74: TENSOR, 75: TENSOR, 77: TF32}
 """``CUBLAS_COMPUTE_32F_FAST_16F``, ``_16BF`` and ``_TF32``."""
 
 
@@ -48,37 +48,69 @@ class Side:
     kind: Number
     ld: int
     how: int = 0
+    scaled: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    """Multiplies the numbers, as they are meant, with those that types of eight bits have beside them."""
 
     def matrix(self, state: State, place: int, rows: int, columns: int) -> Matrix:
         """Return one of the batch, of so many rows and columns as it is meant."""
         shape = (rows, columns) if self.how == 0 else (columns, rows)
         return Matrix(state.memory, self.kind, self.addresses[place], *shape, self.ld)
 
+    def values(self, matrix: Matrix) -> NDArray[Any]:
+        """Return the numbers of one of the batch as they are meant."""
+        found = transposed(matrix.values, self.how)
+        return found if self.scaled is None else self.scaled(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Epilogue:
+    """What follows a product: a function of the place in the batch, both factors and the result."""
+
+    finish: Callable[[int, NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]
+    reads: tuple[Span, ...] = ()
+    writes: tuple[Span, ...] = ()
+
+
+NO_EPILOGUE = Epilogue(lambda _place, _left, _right, result: result)
+
 
 def product(
     state: State, which: int, shape: tuple[int, int, int], alpha: int, a: Side, b: Side, beta: int, c: Side,
-    scale: Number, unit: str | None = None,
+    scale: Number, unit: str | None = None, *, added: Side | None = None, epilogue: Epilogue = NO_EPILOGUE,
+    factors: tuple[int, int] = (1, 1),
 ) -> Operation:  # fmt: skip
-    """Return C = α op(A) op(B) + βC for every matrix of a batch."""
+    """Return C = α op(A) op(B) + βC for every matrix of a batch; + β ``added`` where that is another one.
+
+    ``factors`` is how many numbers α and β are: 1, or one for each row.
+    """
     m, n, k = shape
-    memory, batch = state.memory, len(c.addresses)
-    triples = [
-        (a.matrix(state, i, m, k), b.matrix(state, i, k, n), c.matrix(state, i, m, n)) for i in range(batch)
+    memory, batch, other = state.memory, len(c.addresses), added or c
+    of_batch = [
+        (
+            a.matrix(state, i, m, k),
+            b.matrix(state, i, k, n),
+            other.matrix(state, i, m, n),
+            c.matrix(state, i, m, n),
+        )
+        for i in range(batch)
     ]
-    keeps = bool(memory.value(beta, scale.stored) != 0)
+    keeps = bool(beta and (memory.is_device(beta) or memory.value(beta, scale.stored) != 0))
 
     def compute() -> None:
-        one, kept = memory.value(alpha, scale.stored), memory.value(beta, scale.stored)
-        for left, right, result in triples:
-            values = one * (transposed(left.values, a.how) @ transposed(right.values, b.how))
-            result.put(values + kept * result.values if keeps else values)
+        one = memory.values(alpha, factors[0], scale.stored)[:, None]
+        kept = memory.values(beta, factors[1], scale.stored)[:, None] if keeps else 0
+        for i, (first, second, old, result) in enumerate(of_batch):
+            left, right = a.values(first), b.values(second)
+            values = one * (left @ right)
+            values = values + kept * other.values(old) if np.any(kept) else values
+            result.put(transposed(epilogue.finish(i, left, right, values), c.how))
 
-    reads = [matrix.span for left, right, result in triples for matrix in (left, right, result)[: 2 + keeps]]
+    reads = [matrix.span for matrices in of_batch for matrix in matrices[: 2 + keeps]]
     return Operation(
         work=a.kind.operations * m * n * k * batch,
         unit=unit or _unit(state, which, a.kind),
-        reads=tuple(_once(reads)),
-        writes=tuple(result.span for _, _, result in triples),
+        reads=(*_once(reads), *epilogue.reads),
+        writes=(*(matrices[3].span for matrices in of_batch), *epilogue.writes),
         compute=compute,
         results=(m, n, batch),
         kind="product",
@@ -111,16 +143,16 @@ def gemm(
 
 
 @function(["cublas?gemmStridedBatched", "cublas?gemmStridedBatched_64"], "piiiiippilpilppili", **TYPES, H=H)
-def gemm_strided(
+def gemmstrided(
     state: State, kind: Number, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int,
     a: int, lda: int, step_a: int, b: int, ldb: int, step_b: int, beta: int, c: int, ldc: int, step_c: int,
     batch: int,
 ) -> Operation:  # fmt: skip
     """Multiply pairs of matrices that are the same distance apart."""
     sides = (
-        Side(_strided(a, step_a, kind, batch), kind, lda, ta),
-        Side(_strided(b, step_b, kind, batch), kind, ldb, tb),
-        Side(_strided(c, step_c, kind, batch), kind, ldc),
+        Side(strided(a, step_a, kind, batch), kind, lda, ta),
+        Side(strided(b, step_b, kind, batch), kind, ldb, tb),
+        Side(strided(c, step_c, kind, batch), kind, ldc),
     )
     return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
 
@@ -132,9 +164,9 @@ def gemm_batched(
 ) -> Operation:  # fmt: skip
     """Multiply pairs of matrices at any addresses."""
     sides = (
-        Side(_pointers(state, a, batch), kind, lda, ta),
-        Side(_pointers(state, b, batch), kind, ldb, tb),
-        Side(_pointers(state, c, batch), kind, ldc),
+        Side(pointers(state, a, batch), kind, lda, ta),
+        Side(pointers(state, b, batch), kind, ldb, tb),
+        Side(pointers(state, c, batch), kind, ldc),
     )
     return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
 
@@ -152,7 +184,7 @@ def gemm_ex(
     )
     return product(
         state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
-        _scale(compute, sides[2].kind), _COMPUTE_UNITS.get(compute),
+        _scale(compute, sides[2].kind), COMPUTE_UNITS.get(compute),
     )  # fmt: skip
 
 
@@ -177,13 +209,13 @@ def gemm_strided_ex(
     """Multiply pairs of matrices of any types that are the same distance apart."""
     kinds = number(a_type), number(b_type), number(c_type)
     sides = (
-        Side(_strided(a, step_a, kinds[0], batch), kinds[0], lda, ta),
-        Side(_strided(b, step_b, kinds[1], batch), kinds[1], ldb, tb),
-        Side(_strided(c, step_c, kinds[2], batch), kinds[2], ldc),
+        Side(strided(a, step_a, kinds[0], batch), kinds[0], lda, ta),
+        Side(strided(b, step_b, kinds[1], batch), kinds[1], ldb, tb),
+        Side(strided(c, step_c, kinds[2], batch), kinds[2], ldc),
     )
     return product(
         state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
-        _scale(compute, kinds[2]), _COMPUTE_UNITS.get(compute),
+        _scale(compute, kinds[2]), COMPUTE_UNITS.get(compute),
     )  # fmt: skip
 
 
@@ -195,13 +227,13 @@ def gemm_batched_ex(
 ) -> Operation:  # fmt: skip
     """Multiply pairs of matrices of any types at any addresses."""
     sides = (
-        Side(_pointers(state, a, batch), number(a_type), lda, ta),
-        Side(_pointers(state, b, batch), number(b_type), ldb, tb),
-        Side(_pointers(state, c, batch), number(c_type), ldc),
+        Side(pointers(state, a, batch), number(a_type), lda, ta),
+        Side(pointers(state, b, batch), number(b_type), ldb, tb),
+        Side(pointers(state, c, batch), number(c_type), ldc),
     )
     return product(
         state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
-        _scale(compute, sides[2].kind), _COMPUTE_UNITS.get(compute),
+        _scale(compute, sides[2].kind), COMPUTE_UNITS.get(compute),
     )  # fmt: skip
 
 
@@ -211,12 +243,12 @@ def _scale(compute: int, result: Number) -> Number:
     return {S: C, D: Z}.get(wide, wide) if result.is_complex else wide
 
 
-def _strided(first: int, step: int, kind: Number, batch: int) -> list[int]:
+def strided(first: int, step: int, kind: Number, batch: int) -> list[int]:
     """Return addresses ``step`` numbers apart."""
     return [first + i * step * kind.bytes for i in range(batch)]
 
 
-def _pointers(state: State, address: int, count: int) -> list[int]:
+def pointers(state: State, address: int, count: int) -> list[int]:
     """Return the addresses that device memory holds."""
     return [int(one) for one in state.memory.array(address, count, f"<u{_POINTER}")]
 
@@ -304,7 +336,7 @@ def trsm(
         from scipy.linalg import solve_triangular
 
         wanted = memory.value(alpha, kind.stored) * b.values
-        options = {"lower": uplo == _LOWER, "unit_diagonal": diag == _UNIT}
+        options = {"lower": uplo == LOWER, "unit_diagonal": diag == _UNIT}
         if side == _LEFT:
             b.put(solve_triangular(a.values, wanted, trans=trans, **options))
         else:  # X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ
@@ -337,7 +369,7 @@ def syrk(
         one, kept = memory.value(alpha, kind.stored), memory.value(beta, kind.stored)
         left = a.values.T if trans else a.values
         new, old = one * (left @ left.T), c.values
-        chosen = np.tri(n, dtype=bool) if uplo == _LOWER else np.tri(n, dtype=bool).T
+        chosen = np.tri(n, dtype=bool) if uplo == LOWER else np.tri(n, dtype=bool).T
         c.put(np.where(chosen, new + (kept * old if kept else 0), old))
 
     return Operation(
@@ -358,17 +390,17 @@ def getrf_batched(
 ) -> Operation:
     """Factor matrices into triangles, with row exchanges if there is a place for them."""
     memory = state.memory
-    matrices = [Matrix(memory, kind, address, n, n, lda) for address in _pointers(state, a_at, batch)]
+    matrices = [Matrix(memory, kind, address, n, n, lda) for address in pointers(state, a_at, batch)]
     at = Vector(memory, number(10), pivots, n * batch)
     status = Vector(memory, number(10), info, batch)
 
     def compute() -> None:
-        done = [_factored(matrix.values, pivoted=bool(pivots)) for matrix in matrices]
+        done = [factored(matrix.values, pivoted=bool(pivots)) for matrix in matrices]
         for matrix, (values, _) in zip(matrices, done, strict=True):
             matrix.put(values)
         if pivots:
             at.put(np.concatenate([exchanges + 1 for _, exchanges in done]))
-        status.put(np.array([_first_zero(values) for values, _ in done]))
+        status.put(np.array([first_zero(values) for values, _ in done]))
 
     spans = tuple(matrix.span for matrix in matrices)
     return Operation(
@@ -383,7 +415,7 @@ def getrf_batched(
     )
 
 
-def _factored(values: NDArray[Any], *, pivoted: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+def factored(values: NDArray[Any], *, pivoted: bool) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return both triangles in one matrix, and with which row each was exchanged."""
     from scipy.linalg import lu_factor
 
@@ -397,7 +429,7 @@ def _factored(values: NDArray[Any], *, pivoted: bool) -> tuple[NDArray[Any], NDA
     return factors, np.arange(len(factors))
 
 
-def _first_zero(values: NDArray[Any]) -> int:
+def first_zero(values: NDArray[Any]) -> int:
     """Return the place of the first zero on the diagonal, from 1; 0 if there is none."""
     zeros = np.flatnonzero(np.diagonal(values) == 0)
     return int(zeros[0]) + 1 if len(zeros) else 0

@@ -40,18 +40,40 @@ class Number:
         return 8.0 if self.is_complex else 2.0
 
 
-FP32, FP64, TENSOR, TF32, INT8 = (
+FP32, FP64, TENSOR, TF32, INT8, FP8 = (
     "fp32_add_mul_fma", "fp64_add_mul_fma", "tensor_fp16_fma", "tensor_tf32_fma", "tensor_int8_mac",
+    "tensor_fp8_fma",
 )  # fmt: skip
 """Rows of the throughput table."""
 BFLOAT = "bfloat"
 S, D = Number("<f4", "<f4", FP32), Number("<f8", "<f8", FP64)
 C, Z = Number("<c8", "<c8", FP32), Number("<c16", "<c16", FP64)
 H, B = Number("<f2", "<f4", TENSOR), Number("<u2", BFLOAT, TENSOR)
-I8, I32 = Number("<i1", "<i4", INT8), Number("<i4", "<i4", FP32)
+I8, I32 = Number("<i1", "<f8", INT8), Number("<i4", "<f8", FP32)
+I64 = Number("<i8", "<i8", FP32)
+E4M3, E5M2, E8M0 = (Number("<u1", name, FP8) for name in ("e4m3", "e5m2", "e8m0"))
 REAL_OF = {S: S, D: D, C: S, Z: D}
-NUMBERS = {0: S, 1: D, 2: H, 3: I8, 4: C, 5: Z, 10: I32, 14: B}
+NUMBERS = {0: S, 1: D, 2: H, 3: I8, 4: C, 5: Z, 10: I32, 14: B, 24: I64, 28: E4M3, 29: E5M2, 30: E8M0}
 """By ``cudaDataType``."""
+
+
+def _byte_values(exponent_bits: int, bias: int, specials: int) -> NDArray[Any]:
+    """Return what codes 0 to 127 stand for; the last ``specials`` are infinity, if several, and NaN.
+
+    >>> _byte_values(4, 7, 1)[[1, 0x38, 0x7E]].tolist()  # E4M3
+    [0.001953125, 1.0, 448.0]
+    """
+    exponent, mantissa = np.divmod(np.arange(128.0), 2.0 ** (7 - exponent_bits))
+    fraction = mantissa * 2.0 ** (exponent_bits - 7) + (exponent > 0)
+    shift = (np.maximum(exponent, 1) - bias).astype(int)
+    values: NDArray[Any] = np.ldexp(fraction, shift).astype(np.float32)
+    values[128 - specials :] = np.inf
+    values[129 - max(specials, 2) :] = np.nan
+    return values
+
+
+BYTES = {"e4m3": _byte_values(4, 7, 1), "e5m2": _byte_values(5, 15, 4)}
+"""What the positive codes of types of eight bits stand for."""
 
 
 def number(code: int) -> Number:
@@ -65,6 +87,11 @@ def loaded(values: NDArray[Any], kind: Number) -> NDArray[Any]:
     """Return stored numbers as we compute with them."""
     if kind.computed == BFLOAT:
         return (values.astype(np.uint32) << 16).view(np.float32)
+    if kind is E8M0:
+        powers: NDArray[Any] = np.ldexp(np.float32(1), values.astype(np.int32) - 127)
+        return powers
+    if kind.computed in BYTES:
+        return np.asarray(np.concatenate([BYTES[kind.computed], -BYTES[kind.computed]])[values])
     return values.astype(kind.computed, copy=False)
 
 
@@ -77,9 +104,23 @@ def stored(values: NDArray[Any], kind: Number) -> NDArray[Any]:
     if kind.computed == BFLOAT:
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
         return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    if kind.computed in BYTES:
+        return _to_bytes(values, BYTES[kind.computed])
     if np.dtype(kind.stored).kind == "i" and values.dtype.kind == "f":
-        values = np.rint(values)
+        limits = np.iinfo(kind.stored)
+        values = np.clip(np.rint(values), limits.min, limits.max)
     return values.astype(kind.stored)
+
+
+def _to_bytes(values: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
+    """Return codes of eight bits: of the nearest number, the even code of two, at most the largest number."""
+    finite = known[np.isfinite(known)].astype(np.float64)
+    middles = (finite[1:] + finite[:-1]) / 2
+    size = abs(values.astype(np.float64))
+    code = np.searchsorted(middles, size)
+    code += np.isin(size, middles) & (code % 2 == 1)
+    code = np.where(np.isnan(size), 127, code)
+    return np.asarray(code + 128 * np.signbit(values), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
