@@ -29,6 +29,8 @@ SHARED = (Memory.MANAGED, Memory.PINNED)
 """Kinds of memory that the program reads and writes without asking."""
 ELSEWHERE = 0
 """Instead of an allocation's address: what kernels allocate, variables that the host has not registered."""
+FILLED_BYTES = 4 << 20
+"""Bytes of an allocation that are filled with numbers, to see whether they make a difference."""
 PAGE = 2 << 20
 """Devices map memory in pages of 2 MiB: beside an allocation, but within its page, nothing faults."""
 
@@ -62,6 +64,13 @@ class Arena:
     def forget(self) -> None:
         """Drop what was written to the private mapping."""
         self._private.madvise(mmap.MADV_DONTNEED)
+
+    def fill(self, blocks: Iterable[Block]) -> None:
+        """Write numbers from 0 to 1 to allocations, to the first part of large ones; until `forget`."""
+        numbers = np.random.default_rng(0).random(FILLED_BYTES // 4, np.float32).view(np.uint8)
+        for block in blocks:
+            start, size = self.offset(block.address), min(block.bytes, FILLED_BYTES)
+            self.private[start : start + size] = numbers[:size]
 
     def close(self) -> None:
         """Give the file up: the last process that maps it frees the memory."""

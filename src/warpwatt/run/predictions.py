@@ -6,6 +6,7 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from warpwatt.compose import Choice, LaunchModels, analyse, finish
@@ -30,7 +31,7 @@ from warpwatt.run.launches import Predicted, Touched, arguments, loader
 from warpwatt.run.steady import Steady
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
@@ -39,13 +40,17 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Kernel, Program
     from warpwatt.emulate.emulation import Load
     from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.run import Context
+    from warpwatt.program.binding import BoundLaunch
     from warpwatt.run.effects import State
     from warpwatt.run.launches import Request
-    from warpwatt.run.memory import Allocations, Arena
+    from warpwatt.run.memory import Allocations, Arena, Block
     from warpwatt.run.modules import Module
 
 T = TypeVar("T")
 STALE = "contents that were not computed"
+NO_DIFFERENCE = 0.01
+"""Logarithm of the ratio of two works below which they are the same."""
 STALE_SPREAD = 0.5
 """Standard deviation of the logarithm of the time where they steer, as where assumed ones make a run fail."""
 SLOW_SHARE = 0.005
@@ -174,9 +179,7 @@ class Predictor:
             try:
                 kernel = module.kernel(request.kernel, gpu.target)
                 heap = self.memories.get(id(module))
-                execution = self._execution(kernel, request, gpu.target, contents, fresh, heap)
-                if unknown_from:
-                    execution = _with_stale_contents(execution, unknown_from)
+                execution = self._execution(kernel, request, gpu.target, contents, fresh, heap, unknown_from)
                 touched.append(self._touched(execution, request))
                 l2.append(cache.find(_footprints(touched[-1], request)))
                 if (gpu.name, l2[-1]) not in models:
@@ -212,6 +215,7 @@ class Predictor:
         contents: State | None,
         fresh: dict[str, Execution],
         heap: DeviceMemory | None,
+        unknown_from: str,
     ) -> Execution:
         """Return what a launch does: from memory as it is, or as it did when memory was the same."""
         key = (*request.alike, target)
@@ -225,12 +229,26 @@ class Predictor:
         load = loader(kernel.program(), request.parameters, self.arena, self.allocations, heap)
         try:
             found = self._analyse(kernel, launch, load)
+            if unknown_from:
+                lost = [
+                    b
+                    for b in map(self.allocations.at, request.blocks)
+                    if b and b.address in self.allocations.lost
+                ]
+                other = self._otherwise(kernel, launch, partial(_with_numbers, load, self.arena, lost))
+                found = _with_stale_contents(found, other, unknown_from)
         finally:
             self.arena.forget()
         if contents is not None:
             self._executions[key] = _Known(contents, found, self._touched(found, request))
         fresh[target] = found
         return found
+
+    def _otherwise(self, kernel: Kernel, launch: Launch, load: Load) -> Execution | None:
+        """Return what a launch does with other contents; None where it fails with them."""
+        with suppress(InputError):
+            return self._analyse(kernel, launch, load)
+        return None
 
     def _touched(self, execution: Execution, request: Request) -> Touched:
         """Return what a launch touches of today's allocations."""
@@ -260,13 +278,33 @@ def _by_number(l2: Found, request: Request) -> tuple[object, ...]:
     return l2.state, tuple(sorted((numbers.get(address, address), share) for address, share in l2.shares))
 
 
-def _with_stale_contents(execution: Execution, unknown_from: str) -> Execution:
-    """Return what a launch does, with the remark that memory is as it was before a launch."""
-    message = f"where threads go depends on memory as it was before what was not computed ({unknown_from})"
-    stale = Assumption(
-        message, STALE, STALE_SPREAD, fix="--budget SECONDS and --timeout SECONDS compute more"
-    )
+def _with_numbers(
+    load: Load, arena: Arena, lost: Iterable[Block], bound: BoundLaunch
+) -> tuple[Context, DeviceMemory]:
+    """Put a launch on a device where allocations hold numbers from 0 to 1, not what is there."""
+    context, memory = load(bound)
+    arena.fill(lost)
+    return context, memory
+
+
+def _with_stale_contents(execution: Execution, other: Execution | None, unknown_from: str) -> Execution:
+    """Return what a launch does, and how far contents that were not computed may change that.
+
+    ``other`` is what it does where these are numbers from 0 to 1; None where it fails then.
+    """
+    spread = STALE_SPREAD if other is None else _difference(execution, other)
+    if spread < NO_DIFFERENCE:
+        return execution
+    how = "makes it fail" if other is None else f"changes its work by {math.expm1(spread):.0%}"
+    message = f"contents that were not computed steer threads ({unknown_from}); random numbers there: {how}"
+    stale = Assumption(message, STALE, spread, fix="--computed and --budget SECONDS compute more")
     return replace(execution, assumptions=(*execution.assumptions, stale))
+
+
+def _difference(one: Execution, other: Execution) -> float:
+    """Return by how much two executions differ in instructions and bytes, as a logarithm."""
+    works = [(float(sum(e.counts)), sum(footprints(e).values())) for e in (one, other)]
+    return max(abs(math.log(a / b)) if a and b else float(a != b) for a, b in zip(*works, strict=True))
 
 
 def _finding(execution: Execution, l2: Found, allocations: Allocations) -> Execution:

@@ -233,7 +233,8 @@ class Work:
         contents = None if steering is None else self.executor.versions.state(steering)
         unknown_from = self.allocations.why_lost(steering) if is_steered else ""
         if unknown_from and contents is not None:
-            contents = contents | {LOST: (0, 0)}
+            lost = self.allocations.lost
+            contents = {at: state for at, state in contents.items() if at not in lost} | {LOST: (0, 0)}
         found = self.predictor.known(request, contents)
         if found is None:
             if is_steered and self.before_prediction is not None:
