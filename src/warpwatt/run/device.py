@@ -97,9 +97,7 @@ class Device:
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
         self._libraries = Libraries(self.arena, self.notify, self._catch_up)
-        self.executor = Executor(
-            self.arena, self.allocations, self.budget, notify=self.notify, timing_only=bool(self.timing_only)
-        )
+        self.executor = Executor(self.arena, self.allocations, self.budget, notify=self.notify)
         self.predictor = Predictor(
             self.gpus,
             self.choice,
@@ -120,6 +118,8 @@ class Device:
             self.timelines,
             self.notify,
         )
+        if self.timing_only:
+            self._want_times_alone()
         self._code = ProgramCode(self.gpus[0], self.arena, self.allocations, self.work)
 
     @property
@@ -185,12 +185,15 @@ class Device:
         if too_much and not self.executor.timing_only:
             self.work.place()
             self.work.compute()
-            self.executor.timing_only = True
+            self._want_times_alone()
             size = si(float(COMPUTED_BYTES), "B")
             self.notify(
                 f"more than {size} of device memory: from here on times alone (--computed computes all)"
             )
         return Answer()
+
+    def _want_times_alone(self) -> None:
+        self.executor.timing_only = self.predictor.steady.times_alone = True
 
     def _block(self, record: p.Block, *_: Any) -> Answer:
         if self.executor.timing_only:  # else work waits that knows allocations as they were

@@ -20,6 +20,8 @@ from warpwatt.run.codes import LaunchFlag, TextureFlag
 from warpwatt.run.memory import device_memory
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel, Parameter, Program
     from warpwatt.emulate.memory import DeviceMemory
@@ -54,20 +56,28 @@ class Request:
     alike: tuple[object, ...] = ()
     """What it has in common with launches that differ by where their allocations lie alone."""
 
+    @property
+    def similar(self) -> tuple[object, ...]:
+        """What it has in common with launches of its kernel and shape."""
+        return (*self.alike[:2], len(self.blocks))
+
     @classmethod
     def placed(
-        cls, number: int, record: protocol.Launch, kernel: str, launch: Launch, allocations: Allocations
+        cls,
+        number: int,
+        record: protocol.Launch,
+        kernel: str,
+        launch: Launch,
+        allocations: Allocations,
+        deciding: NDArray[np.uint8] | None = None,
     ) -> Request:
-        """Return a launch whose pointers lead into today's allocations."""
-        blocks, pointed = _pointed(record.data, allocations)
-        shape = (
-            launch.grid,
-            launch.block,
-            launch.cluster,
-            launch.dynamic_shared,
-            launch.cooperative,
-            launch.carveout,
-        )
+        """Return a launch whose pointers lead into today's allocations.
+
+        ``deciding`` is 255 for each byte of its parameters that decides what it does, else 0; None: all do.
+        """
+        blocks, pointed = _pointed(record.data, allocations, deciding)
+        one = launch
+        shape = (one.grid, one.block, one.cluster, one.dynamic_shared, one.cooperative, one.carveout)
         alike = (record.function, shape, pointed)
         return cls(number, record.function, kernel, launch, record.data, record.stream, blocks, alike)
 
@@ -79,13 +89,16 @@ class Request:
         return (self.function, shape, self.parameters)
 
 
-def _pointed(parameters: bytes, allocations: Allocations) -> tuple[tuple[int, ...], tuple[object, ...]]:
-    """Return the allocations that parameters point into, and the parameters without where these lie.
+def _pointed(
+    parameters: bytes, allocations: Allocations, deciding: NDArray[np.uint8] | None
+) -> tuple[tuple[int, ...], tuple[object, ...]]:
+    """Return the allocations that parameters point into, and what decides of the rest.
 
     Of a pointer there remain the number of its allocation and its distance from the first one into it; of
     that, its place in a line of memory.
     """
-    words = np.frombuffer(parameters, "<u8", len(parameters) // _POINTER_BYTES).copy()
+    left = np.frombuffer(parameters, np.uint8).copy()
+    words = left[: len(left) // _POINTER_BYTES * _POINTER_BYTES].view("<u8")
     first: dict[int, tuple[int, int]] = {}
     pointers = []
     for place in np.flatnonzero(words >> 40 == ARENA >> 40).tolist():
@@ -94,7 +107,9 @@ def _pointed(parameters: bytes, allocations: Allocations) -> tuple[tuple[int, ..
             number, origin = first.setdefault(block.address, (len(first), value - value % LINE))
             pointers.append((place, number, value - origin))
             words[place] = 0
-    return tuple(first), (words.tobytes(), parameters[words.nbytes :], tuple(pointers))
+    if deciding is not None and len(deciding) == len(left):
+        left &= deciding
+    return tuple(first), (left.tobytes(), tuple(pointers))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

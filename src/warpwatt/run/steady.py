@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.005
 """Times that are this near to each other, as a part of them, are the same."""
-AGREEING = 8
-"""Predictions in a row that agree for each launch after them that is taken to be alike."""
+AGREEING, SOON = 8, 2
+"""Agreeing predictions in a row for each launch that is taken to be alike; where times alone count."""
 
 
 @dataclass(slots=True)
@@ -25,13 +25,14 @@ class _Seen:
 
 @dataclass(slots=True)
 class Steady:
-    """What launches that data steer took before."""
+    """What launches took before that data steer, or, where times alone count, that differ in parameters."""
 
+    times_alone: bool = False
     _seen: dict[tuple[object, ...], _Seen] = field(default_factory=dict)
 
     def alike(self, request: Request) -> Predicted | None:
         """Return the prediction that a launch is taken to share, None if it is to be predicted itself."""
-        seen = self._seen.get(request.alike)
+        seen = self._seen.get(self._key(request))
         if seen is None or not seen.left:
             return None
         seen.left -= 1
@@ -39,12 +40,15 @@ class Steady:
 
     def predicted(self, found: Predicted) -> None:
         """Know what a launch takes that was predicted itself."""
-        seen = self._seen.get(found.request.alike)
+        seen = self._seen.get(self._key(found.request))
         if seen is None or not _agree(seen.last, found):
-            self._seen[found.request.alike] = _Seen(found)
+            self._seen[self._key(found.request)] = _Seen(found)
             return
         seen.last, seen.agreeing = found, seen.agreeing + 1
-        seen.left = seen.agreeing // AGREEING
+        seen.left = seen.agreeing // (SOON if self.times_alone else AGREEING)
+
+    def _key(self, request: Request) -> tuple[object, ...]:
+        return request.similar if self.times_alone else request.alike
 
 
 def _agree(one: Predicted, other: Predicted) -> bool:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.launch import Launch
+from warpwatt.emulate.deciding_parameters import deciding_bytes
 from warpwatt.emulate.device_launch import kernel_address
 from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.emulate.lift import lift
 from warpwatt.native.demangle import demangle
 from warpwatt.run import codes
 from warpwatt.run import protocol as p
@@ -23,6 +25,9 @@ from warpwatt.run.launches import Predicted, Request, pointers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
@@ -113,7 +118,8 @@ class Work:
         if program is not None and not self.executor.timing_only:
             for name, address in pointers(program, record.data, self.allocations):
                 self.allocations.named(address, name)
-        request = Request.placed(self._launches, record, function.name, launch, self.allocations)
+        deciding = None if kernel is None else _deciding(kernel)
+        request = Request.placed(self._launches, record, function.name, launch, self.allocations, deciding)
         work = Pending(host, record, request, graph=graph)
         self._timed.append(work)
         self._unexecuted.append(work)
@@ -225,10 +231,9 @@ class Work:
         module = self.functions[request.function].module
         steering = self.predictor.steering(module, request)
         is_steered = steering is None or bool(steering)
-        found = self.predictor.steady.alike(request) if is_steered else None
-        if found is not None:
-            return self._predicted(found)
-        if is_steered:
+        if is_steered and not self.executor.timing_only:
+            if (found := self.predictor.steady.alike(request)) is not None:
+                return self._predicted(found)
             self.compute(before=request)
         contents = None if steering is None else self.executor.versions.state(steering)
         unknown_from = self.allocations.why_lost(steering) if is_steered else ""
@@ -236,6 +241,8 @@ class Work:
             lost = self.allocations.lost
             contents = {at: state for at, state in contents.items() if at not in lost} | {LOST: (0, 0)}
         found = self.predictor.known(request, contents)
+        if found is None and self.executor.timing_only:
+            found = self.predictor.steady.alike(request)
         if found is None:
             if is_steered and self.before_prediction is not None:
                 self.before_prediction(request.number)
@@ -244,7 +251,7 @@ class Work:
                 if reason not in self._failures:
                     self.notify(f"launch {request.number} is not predicted: {reason}")
                 self._failures.add(reason)
-            if is_steered:
+            if is_steered or self.executor.timing_only:
                 self.predictor.steady.predicted(found)
             elif self._is_behind(request) and self.predictor.steering(module, request) != steering:
                 return self._predict(request)
@@ -336,6 +343,17 @@ class Work:
             to.view(f"<u{width}")[:] = record.value & ((1 << 8 * width) - 1)
         else:
             to[:] = self.arena.bytes_at(record.source, record.size).copy()
+
+
+def _deciding(kernel: Kernel) -> NDArray[np.uint8] | None:
+    """Return which bytes of a kernel's parameters decide what it does, None where that is not known."""
+    program = kernel.sass
+    if program is None or kernel.ptx is not None:
+        return None
+    try:
+        return deciding_bytes(lift(program))
+    except WarpWattError:  # said where it is predicted
+        return None
 
 
 def _parameter_bytes(program: Program) -> int:
