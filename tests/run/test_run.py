@@ -123,7 +123,7 @@ def test_a_program_computes_and_every_launch_is_predicted(programs, tmp_path):
     said = re.fullmatch(r"ms ([\d.]+) wrong 0 count 6 error 0\n", done.stdout)
     assert said, done.stdout
     found = json.loads(out.read_text())
-    schema = resources.files("warpwatt.render").joinpath("schema", "run-1.0.json").read_text(encoding="utf-8")
+    schema = resources.files("warpwatt.render").joinpath("schema", "run-1.1.json").read_text(encoding="utf-8")
     jsonschema.validate(found, json.loads(schema))
     first, second = found["runs"]
     (kernel,) = first["kernels"]

@@ -93,20 +93,27 @@ def without_parameters(demangled: str) -> str:
     return name[start:end].replace(_ANONYMOUS_WORD, _ANONYMOUS)
 
 
+_FUNCTOR = re.compile(r"\b\w*(?:Functor|[Kk]ernelImpl|_functor|Ops?|_kernel_cuda)\b(?=[<(,>])")
 _ANONYMOUS, _ANONYMOUS_WORD = "(anonymous namespace)", "anonymous-namespace"
 
 
 def short_name(demangled: str, width: int) -> str:
     """Return a function's name without parameters, and if that is wider, without namespaces and arguments.
 
+    Of the arguments there remains the last that is called a functor or an implementation, as in PyTorch.
+
     >>> short_name("void cub::detail::reduce<cub::policy<float>, int>(float*)", 20)
     'reduce<…>'
+    >>> short_name("void vectorized<4, at::native::MulFunctor<float>, std::array<char*, 3ul> >(int)", 40)
+    'vectorized<…MulFunctor…>'
     """
     name = without_parameters(demangled).replace(f"{_ANONYMOUS}::", "")
     if len(name) <= width:
         return name
     plain = plain_name(demangled)
-    return f"{plain}<…>" if name.endswith(">") else plain
+    functors = _FUNCTOR.findall(name)
+    inside = f"…{functors[-1]}…" if functors else "…"
+    return f"{plain}<{inside}>" if name.endswith(">") else plain
 
 
 def _whole(kernel: Named, name: str) -> bool:

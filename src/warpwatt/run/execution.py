@@ -15,6 +15,7 @@ from warpwatt.emulate.failures import MISALIGNED, fault_error
 from warpwatt.emulate.functional import Outcome, execute, routine_of
 from warpwatt.emulate.layout import relaid
 from warpwatt.emulate.run import Stop
+from warpwatt.frontend.select import short_name
 from warpwatt.program.binding import bind
 from warpwatt.run.effects import Effects, Versions, allocations_of, effects
 from warpwatt.run.memory import device_memory
@@ -36,6 +37,8 @@ THREADS, OPERATIONS = 1 << 16, 1e7
 """Threads of a launch, operations of a call, up to which times alone do not keep us from computing."""
 MOMENT = 0.25
 """Seconds of CPU time after which such a launch is given up."""
+NAME_WIDTH = 60
+"""Columns of a kernel's name in messages."""
 TIMES_ALONE = "for times alone (--timing-only)"
 
 
@@ -113,7 +116,7 @@ class Executor:
         if why:
             self.postponed.discard(request.number)
             reached = allocations_of(routine.program, block, self.allocations) if routine.uncovered else ()
-            name = kernel.display_name.partition("(")[0]
+            name = short_name(kernel.display_name, NAME_WIDTH)
             self._lose(f"launch {request.number}, {name}", why, found, *(own for _, own in reached))
         return failure
 

@@ -100,6 +100,8 @@ class Allocations:
         self._of_name: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._table: AllocationTable | None = None
+        self.bytes = self.peak = 0
+        """Bytes of device memory, now and at most."""
         self.textures: dict[int, Texture] = {}
         """Texture and surface objects by what kernels get of them."""
         self.lost: dict[int, str] = {}
@@ -109,6 +111,8 @@ class Allocations:
         """Know an allocation."""
         self.remove(block.address)
         self._wholes[block.address] = block.bytes
+        self.bytes += block.bytes * (block.kind is not Memory.PINNED)
+        self.peak = max(self.peak, self.bytes)
         self._insert(replace(block, name=self._free(block.name)))
         self._highest = max(self._highest, block.address + block.bytes)
         if block.kind in SHARED:
@@ -120,7 +124,10 @@ class Allocations:
 
     def remove(self, address: int) -> None:
         """Forget an allocation; unknown addresses are ignored, as the client has said so to the program."""
-        end = address + max(1, self._wholes.pop(address, 0))
+        whole = self._wholes.pop(address, 0)
+        if whole:
+            self.bytes -= whole * (self._blocks[address].kind is not Memory.PINNED)
+        end = address + max(1, whole)
         first = bisect_left(self._sorted, address)
         for own in self._sorted[first : bisect_left(self._sorted, end)]:
             self._drop(own)
@@ -244,11 +251,6 @@ class Allocations:
                 Allocation(b.address, b.bytes, self.name(b.address)) for b in self._blocks.values() if b.bytes
             )
         return self._table
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of all allocations."""
-        return sum(self._wholes.values())
 
     @property
     def has_shared(self) -> bool:

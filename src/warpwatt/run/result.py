@@ -140,6 +140,14 @@ class RunResult:
     """Launches that are taken to be like earlier ones of their kernels, as predicting has a budget too."""
     repeated: int = 0
     """Launches that were not computed again, as memory held their results."""
+    timing_only: bool = False
+    """Whether times alone were wanted, in the end: large results were not computed."""
+    unknown_reads: int = 0
+    """How often the program read what was not computed then."""
+    peak_memory: int = 0
+    """Bytes of device memory that it held at most."""
+    values: tuple[tuple[str, str], ...] = ()
+    """What the program said of itself, such as ``torch.cuda.max_memory_allocated``, and its value."""
     unneeded: int = 0
     """Launches that would have taken long and whose results nothing read."""
 
@@ -182,6 +190,10 @@ def result(device: Device, ending: Ending) -> RunResult:
         not_computed=device.executor.skipped,
         read_lost=device.read_lost,
         unsupported=tuple(device.unsupported.items()),
+        timing_only=device.executor.timing_only,
+        unknown_reads=device.unknown_reads,
+        peak_memory=device.allocations.peak,
+        values=tuple(device.values.items()),
         borrowed=sum(bool(p.borrowed_from) for p in device.predicted),
         repeated=device.executor.repeated,
         unneeded=len(device.executor.postponed),

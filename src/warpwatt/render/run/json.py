@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from warpwatt.run.result import CopyRow, GpuRun, KernelRow, RunResult
     from warpwatt.run.timeline import Span
 
-SCHEMA = Schema("run", "1.0.0")
+SCHEMA = Schema("run", "1.1.0")
 
 
 def render(result: RunResult, context: Context) -> str:
@@ -32,6 +32,10 @@ def render(result: RunResult, context: Context) -> str:
             "unneeded": result.unneeded,
         },
         "borrowed": result.borrowed,
+        "timing_only": result.timing_only,
+        "unknown_reads": result.unknown_reads,
+        "peak_memory": result.peak_memory,
+        "values": dict(result.values),
         "unknown_from": result.unknown_from,
         "not_computed": result.not_computed,
         "read_lost": result.read_lost,

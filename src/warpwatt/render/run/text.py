@@ -25,6 +25,7 @@ NARROW = 100
 """Columns below which intervals stand below their values."""
 NAME_WIDTH = 40
 """Columns of a kernel's name."""
+ALLOCATED = "torch.cuda.max_memory_allocated"
 ASSUMPTIONS_SHOWN = 5
 """Assumptions that are written out."""
 
@@ -63,8 +64,16 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
         f"{si(run.mean_power, 'W')} on average, {si(run.peak, 'W')} at most; "
         f"the board's sensor would read {si(run.reading, 'W')} at most",
     )
+    facts.add_row("Memory", memory(result))
     facts.add_row("Host", f"{si(run.host, 's')}, measured on this machine")
     return panel(facts, plain(result.program.rpartition("/")[2]), run.gpu)
+
+
+def memory(result: RunResult) -> str:
+    """Return how much device memory a program held at most, and how much of that PyTorch used."""
+    used = dict(result.values).get(ALLOCATED)
+    own = f", {si(float(used), 'B')} of it in tensors of PyTorch" if used else ""
+    return f"{si(float(result.peak_memory), 'B')} allocated at most{own}"
 
 
 def _kernels(run: GpuRun, context: Context) -> Table:
@@ -137,7 +146,10 @@ def _assumptions(run: GpuRun) -> Iterator[RenderableType]:
 def not_known(result: RunResult) -> Sequence[str]:
     """Return what went wrong and what is missing."""
     lines = [result.ended] if result.ended else []
-    if result.unknown_from:
+    if result.timing_only:
+        reads = f"; the program read such results {result.unknown_reads} times" * bool(result.unknown_reads)
+        lines.append(f"times alone: {result.not_computed} large results were not computed{reads}")
+    elif result.unknown_from:
         more = f" and {launches(result.not_computed - 1)} or calls more" * (result.not_computed > 1)
         lines.append(f"not computed, what they write is lost: {result.unknown_from}{more}")
     if result.borrowed:
