@@ -12,6 +12,7 @@ namespace {
 
 thread_local int depth = 0;  // of calls into the runtime
 thread_local cudaError_t last = cudaSuccess;
+thread_local bool calls_runtime = false;
 
 void enter() {
     Client::get().mutex.lock();
@@ -48,9 +49,12 @@ void Entry::run_outside(const std::function<void()>& code) {
 }
 
 cudaError_t note(cudaError_t error) {
+    calls_runtime = true;
     if (error != cudaSuccess && error != cudaErrorNotReady) last = error;
     return error;
 }
+
+bool has_called_runtime() { return calls_runtime; }
 
 cudaError_t last_error(bool reset) {
     cudaError_t found = last;

@@ -23,6 +23,8 @@ public:
 // Remembers an error of this thread. Returns it.
 cudaError_t note(cudaError_t error);
 cudaError_t last_error(bool reset);
+// Whether this thread has called the Runtime API.
+bool has_called_runtime();
 
 // Tells the user and the device that a function is not there. Returns cudaErrorNotSupported.
 cudaError_t refuse(const char* function, const void* called_from);

@@ -205,7 +205,8 @@ RUNTIME_API CUresult cuCtxSetCurrent(CUcontext context) {
 // A thread that called the Runtime API has its device's primary context.
 RUNTIME_API CUresult cuCtxGetCurrent(CUcontext* context) {
     *context = current.empty() ? nullptr : current.back();
-    return CUDA_SUCCESS;
+    if (*context || !current.empty() || !has_called_runtime()) return CUDA_SUCCESS;
+    return cuDevicePrimaryCtxRetain(context, Client::get().device_number());
 }
 
 RUNTIME_API CUresult cuCtxPushCurrent_v2(CUcontext context) {

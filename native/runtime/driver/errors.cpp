@@ -26,4 +26,11 @@ const char* driver_error_name(CUresult error) {
     return found == std::end(kNames) ? nullptr : found->name;
 }
 
+// Nothing is written to logs, so that nobody is called.
+RUNTIME_API CUresult cuLogsRegisterCallback(void*, void*, void** handle) {
+    if (handle) *handle = nullptr;
+    return CUDA_SUCCESS;
+}
+RUNTIME_API CUresult cuLogsUnregisterCallback(void*) { return CUDA_SUCCESS; }
+
 }  // namespace warpwatt::runtime
