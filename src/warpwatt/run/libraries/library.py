@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.run.libraries import blas, fft, lt, matrices, random, solver, sparse, spectra
+from warpwatt.run.libraries import blas, fft, lt, matrices, random, solver, sparse, spectra, systems
 from warpwatt.run.libraries.calls import TABLE, Call, Memory, Operation, State, reply
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from warpwatt.run.memory import Arena
 
-ROOMS = (blas, matrices, lt, fft, random, solver, spectra, sparse)
+ROOMS = (blas, matrices, lt, fft, random, solver, spectra, systems, sparse)
 """Modules that enter functions in the table."""
 NOT_SUPPORTED = {"cublas": 15, "cufft": 16, "curand": 104, "cusolver": 9, "cusparse": 10}
 """What libraries say of a function that is not there (``CUBLAS_STATUS_NOT_SUPPORTED`` and the like)."""
