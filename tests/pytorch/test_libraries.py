@@ -20,8 +20,8 @@ def check(name, f, *args, tol=1e-5):
     try:
         pair = [f(*[a.to(d) for a in args]) for d in ("cpu", "cuda")]
         cpu, gpu = (list(r) if isinstance(r, (tuple, list)) else [r] for r in pair)
-        error = max(float((c.cdouble() - g.cpu().cdouble()).abs().max() / c.cdouble().abs().max().clamp(min=1e-30))
-                    for c, g in zip(cpu, gpu))
+        both = [(c.cdouble(), g.cpu().cdouble()) for c, g in zip(cpu, gpu)]
+        error = max(float((c - g).abs().max() / c.abs().max().clamp(min=1e-30)) for c, g in both)
         print(name, "right" if error <= tol else f"WRONG {error}", flush=True)
     except Exception as x:
         print(name, "FAILED", type(x).__name__, " ".join(str(x).split())[:200], flush=True)
