@@ -24,7 +24,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 100000
 
-.PHONY: demo test native native-test sanitize mutation fuzz random-kernels differential twice doors lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill sbom changelog
+.PHONY: demo test native native-test sanitize mutation pytorch fuzz random-kernels differential twice doors lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill sbom changelog
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -44,6 +44,9 @@ sanitize: $(DEV) ## the native core's tests and those of what calls it, with add
 mutation: $(DEV) $(LIBRARY) ## break the simulator and the composition, one thing at a time: does a test see it? half an hour
 	$(PYTHON) requirements/install.py $(VENV) mutation
 	$(BIN)/python -m tests.mutation $(MUTATION)
+
+pytorch: $(DEV) $(LIBRARY) ## PyTorch on our device: WARPWATT_TORCH names an environment with a CUDA wheel; ten minutes
+	$(BIN)/pytest tests/pytorch
 
 fuzz: $(DEV) $(LIBRARY) ## FUZZ changed files, every loader its share; anything but a typed error is printed
 	$(BIN)/python -W ignore -m tests.fuzz $(FUZZ)

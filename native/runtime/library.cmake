@@ -42,7 +42,7 @@ endforeach()
 
 # Closed libraries: each function calls the device. One file by the name of each version, as programs of any look
 # for it.
-foreach(versions cublas:12:13 cublasLt:12:13 cufft:11:12 curand:10 cusolver:11:12 cusparse:12)
+foreach(versions cublas:12:13 cublasLt:12:13 cufft:11:12 curand:10 cusolver:11:12 cusparse:12 nvidia-ml:1)
   string(REPLACE ":" ";" versions "${versions}")
   list(POP_FRONT versions library)
   add_library(closed_${library} OBJECT "${folder}/closed/library.cpp")
@@ -58,7 +58,8 @@ foreach(versions cublas:12:13 cublasLt:12:13 cufft:11:12 curand:10 cusolver:11:1
     add_library(${library}${version} SHARED)
     target_link_libraries(${library}${version} PRIVATE closed_${library} warpwatt_cuda)
     set_target_properties(${library}${version} PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.${version})
-    file(WRITE "${CMAKE_BINARY_DIR}/${name}.map" "${name} {\n};\n")
+    string(REPLACE "-" "_" node "${name}")
+    file(WRITE "${CMAKE_BINARY_DIR}/${name}.map" "${node} {\n};\n")
     target_link_options(${library}${version} PRIVATE "LINKER:--version-script=${CMAKE_BINARY_DIR}/${name}.map")
     list(APPEND named ${library}${version})
     set(newest_${library} "${name}")

@@ -243,12 +243,24 @@ def load_libraries() -> None:
 def after_torch() -> None:
     """Tell the device which blocks PyTorch's allocator gives away, and in the end what its statistics say."""
     torch = importlib.import_module("torch")
+    without_cudnn(torch)
     traced = importlib.import_module("torch.cuda._gpu_trace")
     block = ctypes.CDLL("libwarpwatt_cuda.so").warpwatt_block
     traced.register_callback_for_memory_allocation(lambda at: block(ctypes.c_uint64(at), 1))
     traced.register_callback_for_memory_deallocation(lambda at: block(ctypes.c_uint64(at), 0))
     torch._C._activate_gpu_trace()
     atexit.register(_tell_statistics, torch)
+
+
+def without_cudnn(torch: Any) -> None:
+    """Let PyTorch use its own kernels in place of cuDNN's, which are closed.
+
+    Convolutions unfold images and multiply (``im2col``, cuBLAS; ``conv_depthwise2d``), normalizations are
+    ``batch_norm_*``, LSTM and GRU cells are products and ``_thnn_fused_*_cell``, attention is flash or
+    memory-efficient, CTC loss and grid samples have kernels of ATen.
+    """
+    torch.backends.cudnn.enabled = False
+    torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def _tell_statistics(torch: Any) -> None:

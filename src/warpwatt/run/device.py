@@ -29,6 +29,7 @@ from warpwatt.run.answer import (
 from warpwatt.run.effects import Effects
 from warpwatt.run.execution import Executor
 from warpwatt.run.launches import Predicted, launch_of, texture_of
+from warpwatt.run.libraries.board import Board
 from warpwatt.run.libraries.calls import Call, Operation
 from warpwatt.run.libraries.costs import Cost, cost
 from warpwatt.run.libraries.library import Libraries, repeatable
@@ -96,7 +97,6 @@ class Device:
 
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
-        self._libraries = Libraries(self.arena, self.notify, self._catch_up)
         self.executor = Executor(self.arena, self.allocations, self.budget, notify=self.notify)
         self.predictor = Predictor(
             self.gpus,
@@ -120,6 +120,10 @@ class Device:
         )
         if self.timing_only:
             self._want_times_alone()
+        shown = Board(
+            self.gpus[0], self.clocks[0], self.timelines[0], self.work.place, lambda: self.allocations.bytes
+        )
+        self._libraries = Libraries(self.arena, self.notify, self._catch_up, shown)
         self._code = ProgramCode(self.gpus[0], self.arena, self.allocations, self.work)
 
     @property
@@ -343,6 +347,8 @@ class Device:
 
     def _library_call(self, record: p.LibraryCall, host: float, header: p.Header) -> Answer:
         call = Call.of(record)
+        for line in self.timelines:
+            line.host(host)
         if call.name:
             found = self._libraries.asked(call)
         else:

@@ -216,6 +216,17 @@ class Timeline:
         """Joules of a waiting board meanwhile."""
         return self.idle * waiting_watts(self.gpu)
 
+    def drawn(self, until: float) -> float:
+        """Return the joules from the program's start to a moment; a board that computes nothing waits."""
+        shares = ((s, min(1.0, (until - s.start) / s.seconds)) for s in self.spans if s.seconds > 0)
+        joules = sum(span.energy * share for span, share in shares if share > 0)
+        return joules + (max(0.0, until) - self.computed(until)) * waiting_watts(self.gpu)
+
+    def computed(self, until: float) -> float:
+        """Return the seconds up to a moment in which kernels run."""
+        begun = (s for s in self.spans if s.kind in COMPUTING and s.start < until)
+        return _covered([replace(span, end=min(span.end, until)) for span in begun])
+
     def account(self) -> tuple[list[Span], list[Step]]:
         """Return the spans in order, and start, end and watts of each step from the first work to the last.
 

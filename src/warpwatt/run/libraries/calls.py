@@ -186,6 +186,8 @@ class State:
 
     memory: Memory
     objects: dict[int, Any] = field(default_factory=dict)
+    board: Any = None
+    """What NVML tells of (:class:`~warpwatt.run.libraries.board.Board`)."""
     _last: int = 0
 
     def add(self, thing: object) -> int:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.run.libraries import blas, fft, lt, matrices, random, solver, sparse, spectra
+from warpwatt.run.libraries import blas, board, fft, lt, matrices, random, solver, sparse, spectra, systems
 from warpwatt.run.libraries.calls import TABLE, Call, Memory, Operation, State, reply
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from warpwatt.run.memory import Arena
 
-ROOMS = (blas, matrices, lt, fft, random, solver, spectra, sparse)
+ROOMS = (blas, matrices, lt, fft, random, solver, spectra, systems, sparse, board)
 """Modules that enter functions in the table."""
-NOT_SUPPORTED = {"cublas": 15, "cufft": 16, "curand": 104, "cusolver": 9, "cusparse": 10}
+NOT_SUPPORTED = {"cublas": 15, "cufft": 16, "curand": 104, "cusolver": 9, "cusparse": 10, "nvml": 3}
 """What libraries say of a function that is not there (``CUBLAS_STATUS_NOT_SUPPORTED`` and the like)."""
-INVALID_VALUE = {"cublas": 7, "cufft": 4, "curand": 103, "cusolver": 3, "cusparse": 3}
+INVALID_VALUE = {"cublas": 7, "cufft": 4, "curand": 103, "cusolver": 3, "cusparse": 3, "nvml": 2}
 """What they say of wrong arguments."""
 _WRONG = (InputError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
 
@@ -34,12 +34,18 @@ class Libraries:
         Is told what is wrong with a call.
     catch_up
         Brings the device's memory up to date.
+    shown
+        What NVML tells of.
     """
 
     def __init__(
-        self, arena: Arena, notify: Callable[[str], None], catch_up: Callable[[], None] = lambda: None
+        self,
+        arena: Arena,
+        notify: Callable[[str], None],
+        catch_up: Callable[[], None] = lambda: None,
+        shown: board.Board | None = None,
     ) -> None:
-        self._state = State(Memory(arena, catch_up=catch_up))
+        self._state = State(Memory(arena, catch_up=catch_up), board=shown)
         self._notify = notify
         self._captured: list[tuple[Call, Operation]] = []
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TENSOR_FP64 = "tensor_fp64_fma"
 _POINTER = 8
-LOWER, _LEFT, _UNIT = 0, 0, 1
+LOWER = 0
 COMPUTE_UNITS = {74: TENSOR, 75: TENSOR, 77: TF32}
 """``CUBLAS_COMPUTE_32F_FAST_16F``, ``_16BF`` and ``_TF32``."""
 
@@ -108,7 +108,7 @@ def product(
     reads = [matrix.span for matrices in of_batch for matrix in matrices[: 2 + keeps]]
     return Operation(
         work=a.kind.operations * m * n * k * batch,
-        unit=unit or _unit(state, which, a.kind),
+        unit=unit or unit_of_product(state, which, a.kind),
         reads=(*_once(reads), *epilogue.reads),
         writes=(*(matrices[3].span for matrices in of_batch), *epilogue.writes),
         compute=compute,
@@ -123,7 +123,7 @@ def _once(spans: Sequence[Span]) -> list[Span]:
     return list(dict.fromkeys(spans))
 
 
-def _unit(state: State, which: int, kind: Number) -> str:
+def unit_of_product(state: State, which: int, kind: Number) -> str:
     """Return who multiplies: tensor cores do FP64 where there are such, FP32 if the program allows TF32."""
     if kind.unit == FP64:
         return TENSOR_FP64
@@ -322,39 +322,6 @@ def geam(
     return streaming(state, which, kind, kind.operations * m * n, reads, (c.span,), compute)
 
 
-@function(["cublas?trsm_v2", "cublas?trsm_v2_64"], "piiiiiippipi", **TYPES)
-def trsm(
-    state: State, kind: Number, which: int, side: int, uplo: int, trans: int, diag: int, m: int, n: int,
-    alpha: int, a_at: int, lda: int, b_at: int, ldb: int,
-) -> Operation:  # fmt: skip
-    """Solve op(A) X = αB or X op(A) = αB for a triangle A; X takes B's place."""
-    memory = state.memory
-    order = m if side == _LEFT else n
-    a, b = Matrix(memory, kind, a_at, order, order, lda), Matrix(memory, kind, b_at, m, n, ldb)
-
-    def compute() -> None:
-        from scipy.linalg import solve_triangular
-
-        wanted = memory.value(alpha, kind.stored) * b.values
-        options = {"lower": uplo == LOWER, "unit_diagonal": diag == _UNIT}
-        if side == _LEFT:
-            b.put(solve_triangular(a.values, wanted, trans=trans, **options))
-        else:  # X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ
-            values = a.values.conj() if trans == 2 else a.values
-            b.put(solve_triangular(values, wanted.T, trans=0 if trans else 1, **options).T)
-
-    return Operation(
-        work=kind.operations / 2 * order * m * n,
-        unit=_unit(state, which, kind),
-        reads=(a.span, b.span),
-        writes=(b.span,),
-        compute=compute,
-        results=(m, n, 1),
-        kind="solve",
-        stream=handle(state, which).stream,
-    )
-
-
 @function(["cublas?syrk_v2", "cublas?syrk_v2_64"], "piiiippippi", **TYPES)
 def syrk(
     state: State, kind: Number, which: int, uplo: int, trans: int, n: int, k: int, alpha: int, a_at: int,
@@ -374,43 +341,12 @@ def syrk(
 
     return Operation(
         work=kind.operations / 2 * n * (n + 1) * k,
-        unit=_unit(state, which, kind),
+        unit=unit_of_product(state, which, kind),
         reads=(a.span,),
         writes=(c.span,),
         compute=compute,
         results=(n, n, 1),
         kind="product",
-        stream=handle(state, which).stream,
-    )
-
-
-@function("cublas?getrfBatched", "pipippi", **TYPES)
-def getrf_batched(
-    state: State, kind: Number, which: int, n: int, a_at: int, lda: int, pivots: int, info: int, batch: int
-) -> Operation:
-    """Factor matrices into triangles, with row exchanges if there is a place for them."""
-    memory = state.memory
-    matrices = [Matrix(memory, kind, address, n, n, lda) for address in pointers(state, a_at, batch)]
-    at = Vector(memory, number(10), pivots, n * batch)
-    status = Vector(memory, number(10), info, batch)
-
-    def compute() -> None:
-        done = [factored(matrix.values, pivoted=bool(pivots)) for matrix in matrices]
-        for matrix, (values, _) in zip(matrices, done, strict=True):
-            matrix.put(values)
-        if pivots:
-            at.put(np.concatenate([exchanges + 1 for _, exchanges in done]))
-        status.put(np.array([first_zero(values) for values, _ in done]))
-
-    spans = tuple(matrix.span for matrix in matrices)
-    return Operation(
-        work=kind.operations / 3 * n**3 * batch,
-        unit=_unit(state, which, kind),
-        reads=spans,
-        writes=spans,
-        compute=compute,
-        results=(n, n, batch),
-        kind="solve",
         stream=handle(state, which).stream,
     )
 

@@ -1,0 +1,1 @@
+"""Unmodified PyTorch programs: ``make pytorch``, with the environment that WARPWATT_TORCH names."""
