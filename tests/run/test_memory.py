@@ -37,6 +37,29 @@ def test_allocations_of_one_parameters_name_are_told_apart():
     assert allocations.by_name("x (2)").bytes == 2048
 
 
+def rows(allocations: Allocations) -> list[tuple[int, int]]:
+    return [(row.address - ARENA, row.bytes) for row in allocations.table().rows]
+
+
+def test_blocks_of_a_programs_own_allocator_stand_for_allocations():
+    allocations = Allocations()
+    allocations.add(Block(ARENA, 4096, Memory.DEVICE))
+    allocations.give(ARENA)
+    allocations.give(ARENA + 1024)  # the first block ends where the second begins
+    assert rows(allocations) == [(0, 1024), (1024, 3072)]
+    allocations.give(ARENA + 2048)
+    allocations.lose([ARENA + 1024], "why")
+    allocations.take_back(ARENA + 1024)
+    assert not allocations.lost
+    allocations.take_back(ARENA)
+    allocations.give(ARENA)  # all of what the two had
+    assert rows(allocations) == [(0, 2048), (2048, 2048)]
+    assert allocations.at(ARENA + 1500).address == ARENA
+    allocations.remove(ARENA)
+    assert rows(allocations) == []
+    assert (allocations.bytes, allocations.peak) == (0, 4096)
+
+
 def analysed(blocks: int, program: Program) -> Execution:
     """Return what a launch does whose blocks each take back a flag of theirs."""
     arena, allocations = Arena(1 << 30), Allocations()

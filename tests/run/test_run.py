@@ -184,6 +184,24 @@ def test_a_run_ends_after_as_many_launches_as_are_wanted(programs):
     assert found["ended"] == "the program was ended: it has made 3 launches (--launches)"
 
 
+def test_times_alone_are_those_of_the_computed_run(programs, tmp_path):
+    found = []
+    for how in ("--computed", "--timing-only"):
+        out = tmp_path / f"{how}.json"
+        done = run("--gpu", "h200", how, "-o", out, programs / "saxpy", 1_000_000, 3)
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(out.read_text()))
+    computed, alone = found
+    assert alone["timing_only"]
+    assert alone["unknown_reads"] > 0
+    assert alone["not_computed"] == 3
+    assert not computed["timing_only"]
+    assert not computed["not_computed"]
+    assert alone["peak_memory"] == computed["peak_memory"] == 8_000_000
+    times = [one["runs"][0]["kernels"][0]["time"]["value"] for one in found]
+    assert times[1] == pytest.approx(times[0], rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("how", "options", "expected"),
     [

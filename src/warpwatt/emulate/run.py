@@ -36,6 +36,9 @@ class Context:
     """Warp instructions of a warp's first turn where all blocks of a run take turns, twice as many of each
     after, up to :data:`TURN`; 0: they run one after the other."""
 
+    unknown_factors: bool = False
+    """Whether factors of matrix products are not known: the products are taken for zeros."""
+
 
 TURN = 4096
 """A warp that neither waits nor ends gives way to the next warp of its block when it has executed this many

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -213,13 +213,16 @@ def loader(
     arena: Arena,
     allocations: Allocations,
     heap: DeviceMemory | None = None,
+    *,
+    unknown_factors: bool = False,
 ) -> Load:
     """Return what puts a launch with these parameters, as a program reads them, on a device of its own.
 
     Each holds what the arena does, without what was written to others before: those are no more.
-    ``heap`` is a device whose heap holds what kernels have allocated.
+    ``heap`` is a device whose heap holds what kernels have allocated. ``unknown_factors`` as
+    :class:`~warpwatt.emulate.run.Context` has it.
     """
-    return partial(_load, written, parameters, arena, allocations, heap)
+    return partial(_load, written, parameters, arena, allocations, heap, unknown_factors)
 
 
 def _load(
@@ -228,6 +231,7 @@ def _load(
     arena: Arena,
     allocations: Allocations,
     heap: DeviceMemory | None,
+    unknown_factors: bool,
     bound: BoundLaunch,
 ) -> tuple[Context, DeviceMemory]:
     arena.forget()
@@ -235,4 +239,5 @@ def _load(
     if heap is not None:
         memory.copy_heap(heap)
     block = relaid(parameters, written, bound.program)
-    return load_parameters(bound.program, bound.launch, block, memory), memory
+    context = load_parameters(bound.program, bound.launch, block, memory)
+    return replace(context, unknown_factors=unknown_factors), memory

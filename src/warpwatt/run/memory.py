@@ -192,6 +192,10 @@ class Allocations:
         found = self.lost if addresses is None else addresses
         return next((self.lost[one] for one in found if one in self.lost), "")
 
+    def lost_among(self, addresses: Iterable[int]) -> list[Block]:
+        """Return the allocations at some addresses whose contents were not computed."""
+        return [self._blocks[one] for one in addresses if one in self.lost and one in self._blocks]
+
     @property
     def shared_lost(self) -> str:
         """Why memory is lost that the program reads without asking, empty if none is."""

@@ -226,15 +226,12 @@ class Predictor:
             return known.found
         given = arguments(kernel, request.parameters, self.allocations)
         launch = replace(request.launch, arguments=given)
-        load = loader(kernel.program(), request.parameters, self.arena, self.allocations, heap)
+        lost = self.allocations.lost_among(request.blocks)
+        written, data = kernel.program(), request.parameters
+        load = loader(written, data, self.arena, self.allocations, heap, unknown_factors=bool(lost))
         try:
             found = self._analyse(kernel, launch, load)
             if unknown_from:
-                lost = [
-                    b
-                    for b in map(self.allocations.at, request.blocks)
-                    if b and b.address in self.allocations.lost
-                ]
                 other = self._otherwise(kernel, launch, partial(_with_numbers, load, self.arena, lost))
                 found = _with_stale_contents(found, other, unknown_from)
         finally:

@@ -11,7 +11,7 @@ import numpy as np
 
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.hazards import can_be_checked
-from warpwatt.emulate.ir import End, Memory
+from warpwatt.emulate.ir import PRODUCTS, End, Memory
 from warpwatt.emulate.layout import CONSTANT_BYTES
 from warpwatt.emulate.native import textures
 from warpwatt.emulate.native.caller import WarpCaller
@@ -289,6 +289,9 @@ class Machine:
         operation = self.tables.calls[number]
         name, constants = called(operation)
         area = self.record["values"].reshape(-1, WARP_SIZE)
+        if self.context.unknown_factors and name in PRODUCTS:
+            area[: len(operation.results)] = 0
+            return
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
         args = area[: len(operation.args)].copy()
         if name in SYSTEM_FUNCTIONS:

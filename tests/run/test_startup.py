@@ -1,0 +1,56 @@
+"""What every Python process of a program imports first, with a stand-in of a few lines for PyTorch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PARENT = """
+import subprocess, sys
+sys.exit(subprocess.run([sys.executable, "-c", "import torch; torch.report()"]).returncode)
+"""
+TORCH = """
+import time
+def report():
+    loaded = open("/proc/self/maps").read()
+    print("ours" if "warpwatt/native/runtime/libcudart.so.13" in loaded else "not ours")
+    print(callbacks, time.perf_counter.__module__)
+callbacks = []
+from torch import _C
+"""
+TRACE = """
+import torch
+def register_callback_for_memory_allocation(call): torch.callbacks.append("allocation")
+def register_callback_for_memory_deallocation(call): torch.callbacks.append("deallocation")
+"""
+
+
+@pytest.fixture
+def torch(tmp_path: Path) -> Path:
+    """Return a folder with what looks like PyTorch, built with CUDA."""
+    for folder in ("torch/lib", "torch/cuda"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "torch/__init__.py").write_text(TORCH)
+    (tmp_path / "torch/_C.py").write_text("def _activate_gpu_trace(): pass\n")
+    (tmp_path / "torch/cuda/__init__.py").write_text("def is_initialized(): return False\n")
+    (tmp_path / "torch/cuda/_gpu_trace.py").write_text(TRACE)
+    (tmp_path / "torch/lib/libtorch_cuda.so").touch()
+    return tmp_path
+
+
+def test_pytorch_finds_our_libraries_in_a_child_process(torch: Path):
+    (torch / "sitecustomize.py").write_text("print('own')\n")
+    (torch / "parent.py").write_text(PARENT)
+    command = [sys.executable, "-m", "warpwatt", "run", sys.executable, "parent.py"]
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(torch), "HOME": str(torch)}
+    done = subprocess.run(command, cwd=torch, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "own",
+        "own",
+        "ours",
+        "['allocation', 'deallocation'] _warpwatt_device",
+    ]
+    assert "nothing to predict" in done.stderr
