@@ -185,7 +185,7 @@ def test_machine_code_of_volta_is_read_as_that_of_turing(
 ):
     turing = load_kernel(saxpy, "sm_75", replace(PTX_ONLY, levels=frozenset(Level)), name="total")
     if not tables:
-        monkeypatch.setattr(sass, "known_programs", lambda _cubin: {})
+        monkeypatch.setattr(sass, "known_program", lambda _kernel, _target: None)
     volta = load_kernel(saxpy, "sm_70", CompileOptions(cached=False), name="total")
     assert volta.sass.target == "sm_70"
     assert volta.sass.instructions == turing.sass.instructions
@@ -201,14 +201,14 @@ def test_turing_stands_in_for_the_tensor_cores_of_volta(tmp_path: Path):
 
 def test_missing_refusing_and_crashing_disassembler(tmp_path: Path):
     with pytest.raises(ToolchainError, match="does not start"):
-        disassemble(b"", tmp_path / "nvdisasm", PTX_ONLY)
+        disassemble(b"", tmp_path / "nvdisasm", PTX_ONLY, 1)
     with pytest.raises(ToolchainError, match="nvdisasm fails"):
-        disassemble(b"garbage", toolchain.installed().require("nvdisasm"), PTX_ONLY)
+        disassemble(b"garbage", toolchain.installed().require("nvdisasm"), PTX_ONLY, 1)
     crash = tmp_path / "crash"
     crash.write_text("#!/bin/sh\nkill -SEGV $$\n")
     crash.chmod(0o755)
     with pytest.raises(ToolchainError, match="nvdisasm fails"):
-        disassemble(b"", crash, PTX_ONLY)
+        disassemble(b"", crash, PTX_ONLY, 1)
 
 
 def test_targets_whose_machine_code_cannot_be_read_are_warned_about():

@@ -32,7 +32,7 @@ def test_finds_wheels_and_never_the_system(fresh_tools, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     toolkit = toolchain.installed()
-    for name in ("nvcc", "ptxas", "nvdisasm", "cuobjdump", "nvrtc"):
+    for name in ("nvcc", "ptxas", "nvdisasm", "nvrtc"):
         assert "site-packages" in str(toolkit.require(name))
     assert toolkit.release >= (13, 2)
     assert any(str(tmp_path) in seen for seen in toolchain.system_toolkits())
@@ -69,7 +69,7 @@ def test_the_newest_complete_toolkit_wins(fresh_tools, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("tool", "wheel"),
     [("nvcc", "nvidia-cuda-nvcc"), ("ptxas", "nvidia-cuda-nvcc"), ("nvrtc", "nvidia-cuda-nvrtc"),
-     ("nvdisasm", "nvidia-cuda-nvdisasm"), ("cuobjdump", "nvidia-cuda-cuobjdump")],
+     ("nvdisasm", "nvidia-cuda-nvdisasm")],
 )  # fmt: skip
 def test_every_missing_tool_names_its_wheel(tool: str, wheel: str):
     with pytest.raises(ToolchainError, match=f"{tool} is missing") as caught:

@@ -7,84 +7,147 @@ an earlier one of the same major version; else PTX, compiled for the target. (CU
 
 from __future__ import annotations
 
-import re
-import struct
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
+from functools import cached_property, lru_cache, partial
 
 from warpwatt.core.errors import InputError, ParseError, UnsupportedGpuError
 from warpwatt.core.program import Kernel, Program
-from warpwatt.frontend import process, toolchain
 from warpwatt.frontend.compilation import assemble_ptx
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.entries import Entry, compiled_entries
+from warpwatt.frontend.fatbin import ARCHIVE, ELF, MAGIC, Code, Kind, codes
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.signatures import with_signature_types
-from warpwatt.frontend.source import ptx_target
 from warpwatt.frontend.toolkits import for_target, target_number
 from warpwatt.isa import ptx
-from warpwatt.isa.sass.cubin import Cubin, CubinKernel, read_cubin
+from warpwatt.isa.sass.cubin import read_cubin
 from warpwatt.isa.sass.elf import MACHINE_CUDA, read_elf
 from warpwatt.native.demangle import demangle
 
 DEFAULT_OPTIONS = CompileOptions()
-_FATBIN_MAGIC = b"\x50\xed\x55\xba"
-_FATBIN_HEADER = struct.Struct("<4sHHQ")
-_ELF_MAGIC = b"\x7fELF"
-_EXTRACTED = re.compile(r"(?:\.(\d+))?\.sm_\w+\.(?:cubin|ptx)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """Device code found in a file, in the order it stands there; each PTX text with its target."""
+@dataclass(frozen=True)
+class DeviceCode:
+    """What of a file runs on a target: machine code for one architecture or, where there is none, PTX."""
 
-    cubins: tuple[Cubin, ...] = ()
-    ptx: tuple[tuple[str, str], ...] = ()
+    source: Source
+    target: str
+    options: CompileOptions
+    cubins: tuple[Disassembly, ...]
+    """Machine code; what is linked comes first."""
+    ptx: tuple[Code, ...]
+    """PTX for the architecture of the machine code; without that, PTX to compile."""
+    warnings: tuple[str, ...] = ()
 
-    @property
-    def targets(self) -> str:
-        """What there is code for, such as ``sm_80, sm_90, PTX of compute_90``."""
-        machine = dict.fromkeys(c.target for c in self.cubins)
-        virtual = dict.fromkeys(f"PTX of {t.replace('sm_', 'compute_')}" for t, _ in self.ptx)
-        return ", ".join((*machine, *virtual)) or "nothing"
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The PTX.
+
+        Raises
+        ------
+        ParseError
+            If it is damaged.
+        """
+        try:
+            return tuple(code.text for code in self.ptx)
+        except ParseError as error:
+            raise _damaged(self.source, error.message) from error
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the kernels, not read yet; of equal names, the first stands.
+
+        Raises
+        ------
+        CompileError, ParseError, ToolchainError
+            If there is PTX alone, which is compiled, and that fails.
+        """
+        machine = (Entry(n, partial(self._kernel, n, one)) for one in self.cubins for n in one.cubin.names)
+        found: dict[str, Entry] = {}
+        for entry in machine if self.cubins else self._compiled():
+            found.setdefault(entry.name, entry)
+        return tuple(found.values())
+
+    def _kernel(self, name: str, sass: Disassembly) -> Kernel:
+        """Return one kernel of a cubin, with its PTX if the file embeds that for the same architecture."""
+        machine, demangled, cubin = sass.program(name), demangle(name), sass.cubin
+        unlinked = (_UNLINKED,) if cubin.relocatable else ()
+        return Kernel(
+            name=name,
+            demangled=demangled,
+            target=self.target,
+            resources=cubin.kernel(name).resources,
+            ptx=_embedded_program(name, self.texts),
+            sass=with_signature_types(machine, demangled) if machine is not None else None,
+            source=self.source.path,
+            toolkit=cubin.toolkit,
+            warnings=(*self.warnings, *unlinked, *sass.warnings),
+        )
+
+    def _compiled(self) -> Iterator[Entry]:
+        """Yield the kernels of embedded PTX, compiled for the target as the driver would."""
+        choice = for_target(self.target, self.options.toolkit)
+        warning = (
+            f"no machine code for {self.target}: {self.ptx[0].target} is compiled with toolkit "
+            f"{choice.toolkit.version}, the driver's compiler may differ"
+        )
+        choice = replace(choice, warnings=(*choice.warnings, warning))
+        for text in self.texts:
+            part = Source(self.source.name, text.encode(), self.source.path)
+            compiled = assemble_ptx(part, choice, self.options)
+            yield from compiled_entries(compiled, part, self.target, choice, self.options)
 
 
-def binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    """Return the kernels of a compiled file as they would run on ``target``, not disassembled yet.
+def device_code(source: Source, target: str, options: CompileOptions = DEFAULT_OPTIONS) -> DeviceCode:
+    """Return what of a compiled file runs on ``target``; the rest of it stays compressed.
 
     Raises
     ------
-    InputError, ParseError, ToolchainError
-        As :func:`extract`.
+    InputError
+        If it is no such file, or holds no device code.
+    ParseError
+        If the file is truncated or damaged.
     UnsupportedGpuError
         If the file holds no code that can run on the target.
     """
-    contents = extract(source, options)
-    number = target_number(target)
-    exact = [c for c in contents.cubins if _number(c) == number and c.kernels]
-    if exact:
-        return _cubin_entries(exact, contents, source, target, options, ())
-    compatible = [c for c in contents.cubins if _same_major(_number(c), number) and c.kernels]
-    if compatible:
-        best = max(map(_number, compatible))
-        chosen = [c for c in compatible if _number(c) == best]
+    found, number = extract(source), target_number(target)
+    without_kernels = None
+    for best in sorted({code.architecture for code in found if code.runs_on(number)}, reverse=True):
+        running = [code for code in found if code.architecture == best and code.runs_on(number)]
         warning = f"no machine code for {target}: that for sm_{best}, which the driver would run, is used"
-        return _cubin_entries(chosen, contents, source, target, options, (warning,))
-    virtual = [(t, text) for t, text in contents.ptx if target_number(t) <= number]
-    if virtual:
-        return _ptx_entries(virtual, source, target, options)
+        texts = tuple(c for c in found if c.kind is Kind.PTX and c.architecture == best)
+        cubins, warnings = _cubins(running, source, options), (warning,) if best != number else ()
+        made = DeviceCode(source, target, options, cubins, texts, warnings)
+        if any(one.cubin.names for one in cubins):
+            return made
+        without_kernels = without_kernels or made
+    if virtual := [code for code in found if code.compiles_for(number)]:
+        newest = max(code.architecture for code in virtual)
+        texts = tuple(code for code in virtual if code.architecture == newest)
+        return DeviceCode(source, target, options, (), texts)
+    if without_kernels is not None:
+        return without_kernels
+    held = dict.fromkeys(code.target for code in sorted(found, key=lambda one: -one.kind))
     raise UnsupportedGpuError(
-        f"{source.name} has no code that runs on {target}: it holds {contents.targets}",
+        f"{source.name} has no code that runs on {target}: it holds {', '.join(held)}",
         hint=f"compile it with -gencode arch=compute_{number},code=[sm_{number},compute_{number}]",
     )
 
 
-def extract(source: Source, options: CompileOptions = DEFAULT_OPTIONS) -> Contents:
-    """Return the device code in a compiled file.
+def _cubins(chosen: Sequence[Code], source: Source, options: CompileOptions) -> tuple[Disassembly, ...]:
+    """Return the cubins: what is linked first, then what is for fewer architectures."""
+    chosen = sorted(chosen, key=lambda code: (not code.exact, not code.family))
+    try:
+        found = [Disassembly(code.read(), f"sm_{code.architecture}", options) for code in chosen]
+        return tuple(sorted(found, key=lambda one: one.cubin.relocatable))
+    except ParseError as error:
+        raise _damaged(source, error.message) from error
+
+
+def extract(source: Source) -> tuple[Code, ...]:
+    """Return the device code in a compiled file, not decompressed yet.
 
     Raises
     ------
@@ -92,171 +155,46 @@ def extract(source: Source, options: CompileOptions = DEFAULT_OPTIONS) -> Conten
         If the file is truncated or damaged.
     InputError
         If it holds no device code.
-    ToolchainError
-        If cuobjdump is missing.
     """
-    if source.data.startswith(_ELF_MAGIC):
-        try:
-            if read_elf(source.data).machine == MACHINE_CUDA:
-                return Contents((read_cubin(source.data),))
-        except ParseError as error:
-            raise _damaged(source, error.message) from error
-    elif not source.data.startswith((_FATBIN_MAGIC, b"!<arch>\n")):
+    data = source.data
+    if not data.startswith((ELF, MAGIC, ARCHIVE)):
         raise InputError(
             "neither a cubin, nor a fatbin, nor an ELF file, nor a static library", file=source.name
         )
-    return _dump(source, options)
-
-
-def _dump(source: Source, options: CompileOptions) -> Contents:
-    """Let cuobjdump write out what a fatbin or an ELF file embeds, and read that."""
-    tool = toolchain.installed().require("cuobjdump")
-    with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
-        folder = Path(scratch)
-        codes: list[bytes] = []
-        texts: list[str] = []
-        for number, (name, data) in enumerate(_parts(source.data)):
-            part = folder / str(number)  # what lies in different fat binaries may have one name
-            part.mkdir()
-            (part / name).write_bytes(data)
-            done = process.run(
-                [tool, name, "-xelf", "all", "-xptx", "all"],
-                cwd=part, timeout=options.timeout, memory=options.memory,
-            )  # fmt: skip
-            codes += [f.read_bytes() for f in _extracted(part, "cubin")]
-            texts += [f.read_text("utf-8", "replace") for f in _extracted(part, "ptx")]
-        message = done.messages.replace(scratch, "").strip()
-    if not codes and not texts:
-        if "does not contain device code" in message or not done.status:
-            raise InputError(
-                "the file holds no CUDA device code",
-                file=source.name,
-                hint="name the object, library or executable that was compiled with nvcc",
-            )
-        raise _damaged(source, message.splitlines()[-1] if message else "cuobjdump crashed")
     try:
-        return Contents(tuple(map(read_cubin, codes)), tuple((_target_of(text), text) for text in texts))
+        if data.startswith(ELF) and read_elf(data).machine == MACHINE_CUDA:
+            number = target_number(read_cubin(data).target)
+            return (Code(Kind.CUBIN, number, lambda: data),)
+        found = tuple(codes(data))
     except ParseError as error:
         raise _damaged(source, error.message) from error
-
-
-def _parts(data: bytes) -> list[tuple[str, bytes]]:
-    """Return the fat binaries that stand one after the other, or the whole file, with names for cuobjdump.
-
-    A fat binary begins with its magic number, a version, the bytes of its header and those behind it.
-    """
-    found = []
-    while data.startswith(_FATBIN_MAGIC) and len(data) >= _FATBIN_HEADER.size:
-        _, _, head, rest = _FATBIN_HEADER.unpack_from(data)
-        found.append(("in.fatbin", data[: head + rest]))
-        data = data[head + rest :]
-    return found or [("in.elf", data)]
+    if not found:
+        raise InputError(
+            "the file holds no CUDA device code",
+            file=source.name,
+            hint="name the object, library or executable that was compiled with nvcc",
+        )
+    return found
 
 
 def _damaged(source: Source, reason: str) -> ParseError:
     """Return the error for a file that starts as a binary and does not go on as one."""
     return ParseError(
-        f"the file is truncated or damaged ({reason.removeprefix('cuobjdump fatal   : ')})",
-        file=source.name,
-        hint="copy or compile it again",
+        f"the file is truncated or damaged ({reason})", file=source.name, hint="copy or compile it again"
     )
-
-
-def _extracted(folder: Path, suffix: str) -> list[Path]:
-    """Return the files that cuobjdump wrote, by their numbers; of a fatbin that names its source: none."""
-    found = [(m[1], f) for f in folder.glob(f"*.{suffix}") if (m := _EXTRACTED.search(f.name))]
-    return [file for _, file in sorted((int(number or 0), file) for number, file in found)]
-
-
-def _target_of(text: str) -> str:
-    """Return the target that a PTX text names; raises :class:`ParseError` if it names none."""
-    target = ptx_target(text.encode())
-    if not target:
-        raise ParseError("embedded PTX without a .target directive")
-    return target
-
-
-def _number(cubin: Cubin) -> int:
-    return target_number(cubin.target)
-
-
-def _same_major(available: int, wanted: int) -> bool:
-    """Return whether machine code for one architecture runs on another: same major version, not newer."""
-    return available // 10 == wanted // 10 and available <= wanted
-
-
-def _cubin_entries(
-    cubins: Sequence[Cubin],
-    contents: Contents,
-    source: Source,
-    target: str,
-    options: CompileOptions,
-    warnings: tuple[str, ...],
-) -> tuple[Entry, ...]:
-    """Return the kernels of cubins for one architecture; of equal names, the first stands."""
-    texts = [text for t, text in contents.ptx if target_number(t) == _number(cubins[0])]
-    found: dict[str, Entry] = {}
-    for cubin in sorted(cubins, key=lambda one: one.relocatable):  # what is linked comes first
-        sass = Disassembly(cubin.data, cubin.target, options)
-        notes = warnings + ((_UNLINKED,) if cubin.relocatable else ())
-        for kernel in cubin.kernels:
-            make = partial(_kernel, kernel, cubin, sass, texts, source, target, notes)
-            found.setdefault(kernel.name, Entry(kernel.name, demangle(kernel.name), make))
-    return tuple(found.values())
 
 
 _UNLINKED = "the object is not device-linked: registers and code of functions in other files are missing"
-
-
-def _kernel(
-    kernel: CubinKernel,
-    cubin: Cubin,
-    sass: Disassembly,
-    texts: Sequence[str],
-    source: Source,
-    target: str,
-    warnings: tuple[str, ...],
-) -> Kernel:
-    """Return one kernel of a cubin, with its PTX if the file embeds that for the same architecture."""
-    machine, name = sass.program(kernel.name), demangle(kernel.name)
-    return Kernel(
-        name=kernel.name,
-        demangled=name,
-        target=target,
-        resources=kernel.resources,
-        ptx=_embedded_program(kernel.name, texts),
-        sass=with_signature_types(machine, name) if machine is not None else None,
-        source=source.path,
-        toolkit=cubin.toolkit,
-        warnings=(*warnings, *sass.warnings),
-    )
 
 
 def _embedded_program(name: str, texts: Sequence[str]) -> Program | None:
     """Return the PTX program of a kernel from the first text that has it, or None."""
     for text in texts:
         if name in text:
-            module = ptx.parse(text)
+            module = _parsed(text)
             if name in ptx.entries(module):
                 return ptx.lower(module, name)
     return None
 
 
-def _ptx_entries(
-    virtual: Sequence[tuple[str, str]], source: Source, target: str, options: CompileOptions
-) -> tuple[Entry, ...]:
-    """Return the kernels of the newest embedded PTX, compiled for the target as the driver would."""
-    newest = max(target_number(t) for t, _ in virtual)
-    choice = for_target(target, options.toolkit)
-    warning = (
-        f"no machine code for {target}: PTX of compute_{newest} is compiled with toolkit "
-        f"{choice.toolkit.version}, the driver's compiler may differ"
-    )
-    choice = replace(choice, warnings=(*choice.warnings, warning))
-    found: dict[str, Entry] = {}
-    for name, text in virtual:
-        if target_number(name) == newest:
-            part = Source(source.name, text.encode(), source.path)
-            for entry in compiled_entries(assemble_ptx(part, choice, options), part, target, choice, options):
-                found.setdefault(entry.name, entry)
-    return tuple(found.values())
+_parsed = lru_cache(maxsize=8)(ptx.parse)

@@ -51,7 +51,7 @@ def examine() -> tuple[Check, ...]:
     return (
         Check("WarpWatt", Status.GOOD, __version__),
         _python(),
-        *(_tool(toolkit, name) for name in ("nvcc", "ptxas", "nvrtc", "nvdisasm", "cuobjdump")),
+        *(_tool(toolkit, name) for name in ("nvcc", "ptxas", "nvrtc", "nvdisasm")),
         _machine_code(),
         _header(toolkit, "cuda_runtime.h", "cuda_runtime.h"),
         _header(toolkit, "cccl", "cuda/std/cstdint"),

@@ -27,8 +27,12 @@ class Entry:
     """A kernel that is known by name; ``make`` parses its programs."""
 
     name: str
-    demangled: str
     make: Callable[[], Kernel]
+
+    @property
+    def demangled(self) -> str:
+        """Its name in C++."""
+        return demangle(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def _entries(given: _Input) -> tuple[Entry, ...]:
             warnings=(*warnings, *sass.warnings),
         )
 
-    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
+    return tuple(Entry(n, partial(make, n)) for n in ptx.entries(module))
 
 
 def _machine_code(

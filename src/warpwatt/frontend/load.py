@@ -21,7 +21,6 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.select import select
 from warpwatt.frontend.source import Kind, kind_of, ptx_target, read_source
 from warpwatt.frontend.toolkits import ToolkitChoice, for_target, target_number
-from warpwatt.native.demangle import demangle
 
 DEFAULT_OPTIONS = CompileOptions()
 
@@ -125,7 +124,7 @@ def _large_ptx_entries(
         compiled = assemble_ptx(alone, choice, options)
         return compiled_entries(compiled, alone, target, choice, options)[0].make()
 
-    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
+    return tuple(Entry(n, partial(make, n)) for n in ptx.entries(module))
 
 
 def _with_needed_features(
@@ -161,6 +160,6 @@ def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
 
 
 def _binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    from warpwatt.frontend.binary import binary_entries
+    from warpwatt.frontend.binary import device_code
 
-    return binary_entries(source, target, options)
+    return device_code(source, target, options).entries()

@@ -21,7 +21,6 @@ WHEELS = {
     "nvcc": "nvidia-cuda-nvcc",
     "ptxas": "nvidia-cuda-nvcc",
     "nvdisasm": "nvidia-cuda-nvdisasm",
-    "cuobjdump": "nvidia-cuda-cuobjdump",
     "nvrtc": "nvidia-cuda-nvrtc",
     "cuda_runtime.h": "nvidia-cuda-runtime",
     "cccl": "nvidia-cuda-cccl",
@@ -48,7 +47,6 @@ class Toolkit:
     nvcc: Path | None = None
     ptxas: Path | None = None
     nvdisasm: Path | None = None
-    cuobjdump: Path | None = None
     nvrtc: Path | None = None
     include: tuple[Path, ...] = ()
 
@@ -63,7 +61,7 @@ class Toolkit:
         return int(major), int(minor)
 
     def require(self, tool: str) -> Path:
-        """Return the path of ``nvcc``, ``ptxas``, ``nvdisasm``, ``cuobjdump`` or ``nvrtc``.
+        """Return the path of ``nvcc``, ``ptxas``, ``nvdisasm`` or ``nvrtc``.
 
         Raises
         ------
@@ -114,7 +112,7 @@ def _library_headers() -> list[Path]:
 def describe(root: Path) -> Toolkit:
     """Return the toolkit in a folder laid out as the wheels of version 13 are (``bin lib include``)."""
     include = tuple(p for p in (root / "include", root / "include" / "cccl") if p.is_dir())
-    tools = {name: executable(root / "bin" / name) for name in ("nvcc", "ptxas", "nvdisasm", "cuobjdump")}
+    tools = {name: executable(root / "bin" / name) for name in ("nvcc", "ptxas", "nvdisasm")}
     return Toolkit(
         version=_wheel_version(root),
         root=root,

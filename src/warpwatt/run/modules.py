@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.program import Kernel, Level, Program, Space, Variable
 from warpwatt.emulate.layout import linked
-from warpwatt.frontend.binary import Contents, binary_entries, extract
+from warpwatt.frontend.binary import DeviceCode, device_code
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.entries import Entry, with_names
 from warpwatt.frontend.load import DEFAULT_OPTIONS
@@ -20,6 +21,7 @@ from warpwatt.frontend.signatures import parameter_names
 from warpwatt.frontend.toolkits import OLDEST_TARGET, target_number
 
 if TYPE_CHECKING:
+    from warpwatt.frontend.disassembly import Disassembly
     from warpwatt.frontend.options import CompileOptions
 
 
@@ -38,18 +40,10 @@ class Module:
         self._source = Source(name, image)
         self._options = options
         self._addresses: dict[str, int] = {}
+        self._codes: dict[str, DeviceCode] = {}
         self._entries: dict[str, Mapping[str, Entry]] = {}
+        self._variables: dict[str, Mapping[str, Variable]] = {}
         self._kernels: dict[tuple[str, str], Kernel] = {}
-        self._stand_ins: dict[str, tuple[str, ...]] = {}
-
-    @cached_property
-    def contents(self) -> Contents:
-        """Its machine code and PTX."""
-        if self._is_ptx:
-            from warpwatt.frontend.source import ptx_target
-
-            return Contents(ptx=((ptx_target(self._source.data), self._source.text),))
-        return extract(self._source, self._options)
 
     @property
     def _is_ptx(self) -> bool:
@@ -71,9 +65,10 @@ class Module:
             if entry is None:
                 raise UnsupportedGpuError(f"no kernel {name} for {target} in the program")
             kernel = _placed_kernel(_named(entry.make()), self._addresses)
-            if warnings := self._stand_ins.get(target):
-                resources = replace(kernel.resources, assumed=True)
-                kernel = replace(kernel, resources=resources, warnings=(*warnings, *kernel.warnings))
+            if target_number(kernel.target) > target_number(target):
+                said = f"the program has no code for {target}: that for {kernel.target} stands in"
+                warnings = (f"{said}, registers are assumed", *kernel.warnings)
+                kernel = replace(kernel, resources=replace(kernel.resources, assumed=True), warnings=warnings)
             self._kernels[key] = kernel
         return self._kernels[key]
 
@@ -85,65 +80,67 @@ class Module:
 
                 found = entries(self._source, target, self._options)
             else:
-                found = self._binary_entries(target)
+                found = self._code(target).entries()
             self._entries[target] = {entry.name: entry for entry in found}
         return self._entries[target]
 
-    def _binary_entries(self, target: str) -> tuple[Entry, ...]:
-        """Return the kernels that run on a target, or those of the one that stands in for it.
+    def _code(self, target: str) -> DeviceCode:
+        """Return the code that runs on a target, or that of the one that stands in for it.
 
         That is for GPUs so old that nvcc compiles for them no longer: the oldest that it knows.
         """
-        try:
-            return binary_entries(self._source, target, self._options)
-        except UnsupportedGpuError:
-            if target_number(target) >= OLDEST_TARGET:
-                raise
-            found = binary_entries(self._source, f"sm_{OLDEST_TARGET}", self._options)
-            said = f"the program has no code for {target}: that for sm_{OLDEST_TARGET} stands in"
-            self._stand_ins[target] = (f"{said}, registers are assumed",)
-            return found
+        if target not in self._codes:
+            try:
+                self._codes[target] = device_code(self._source, target, self._options)
+            except UnsupportedGpuError:
+                if target_number(target) >= OLDEST_TARGET:
+                    raise
+                self._codes[target] = device_code(self._source, f"sm_{OLDEST_TARGET}", self._options)
+        return self._codes[target]
 
-    def variables(self) -> Mapping[str, Variable]:
-        """Return the variables of the module with what they hold at the start, as far as it can be told."""
-        return _variables(self)
+    def variables(self, target: str) -> Mapping[str, Variable]:
+        """Return the variables of the module with what they hold at the start, as far as it can be told.
 
-    def place(self, name: str, address: int) -> bytes:
+        Raises
+        ------
+        ParseError, UnsupportedGpuError
+            As :meth:`kernel`.
+        """
+        if target not in self._variables:
+            code = None if self._is_ptx else self._code(target)
+            texts = (self._source.text,) if code is None else () if code.cubins else code.texts
+            found = [*map(_linked_variables, code.cubins if code else ()), *map(_declared_variables, texts)]
+            self._variables[target] = {n: v for each in reversed(found) for n, v in each.items()}
+        return self._variables[target]
+
+    def place(self, name: str, address: int, target: str) -> bytes:
         """Give a variable its address and return what it holds at the start; empty if that is all zeros."""
         self._addresses[name] = address
         self._kernels.clear()
-        variable = self.variables().get(name)
-        return b"" if variable is None else variable.initial
+        with suppress(UnsupportedGpuError):  # said where a kernel is wanted
+            if variable := self.variables(target).get(name):
+                return variable.initial
+        return b""
 
 
-@lru_cache(maxsize=64)
-def _variables(module: Module) -> Mapping[str, Variable]:
-    found: dict[str, Variable] = {}
-    for _, text in module.contents.ptx:
-        from warpwatt.isa.ptx import parse
-        from warpwatt.isa.ptx.storage import core_variable, module_variables
+def _declared_variables(text: str) -> dict[str, Variable]:
+    """Return the variables of PTX."""
+    from warpwatt.isa.ptx import parse
+    from warpwatt.isa.ptx.storage import core_variable, module_variables
 
-        for name, variable in module_variables(parse(text)).items():
-            found.setdefault(name, core_variable(variable))
-    if not module.contents.ptx:
-        for cubin in module.contents.cubins:
-            for entry in module.entries(cubin.target).values():
-                found |= _linked_variables(entry.make())
-                break
-    return found
+    return {name: core_variable(variable) for name, variable in module_variables(parse(text)).items()}
 
 
-def _linked_variables(kernel: Kernel) -> dict[str, Variable]:
+def _linked_variables(machine: Disassembly) -> dict[str, Variable]:
     """Return the global and constant variables of machine code with what the linker has written to them."""
-    program = kernel.sass
-    if program is None:
-        return {}
-    image = linked(program).globals
+    own = machine.cubin.image
+    program = Program("", Level.SASS, machine.target, (), variables=own.variables)
+    image = linked(replace(program, constants=own.constants, pointers=own.pointers)).globals
     found = {}
-    for variable in program.variables:
+    for variable in own.variables:
         if variable.space is Space.GLOBAL and variable.offset is not None:
-            own = image[variable.offset : variable.offset + variable.size]
-            found[variable.name] = replace(variable, initial=own)
+            initial = image[variable.offset : variable.offset + variable.size]
+            found[variable.name] = replace(variable, initial=initial)
         elif variable.space is Space.CONST:
             found[variable.name] = variable
     return found

@@ -46,7 +46,7 @@ class ProgramCode:
         """Tell which kernels and variables a module has."""
         module = self.modules[record.module]
         lines = [f"function {name}" for name in module.entries(self.gpu.target)]
-        for name, variable in module.variables().items():
+        for name, variable in module.variables(self.gpu.target).items():
             flags = codes.VariableFlag.CONSTANT if variable.space == "const" else codes.VariableFlag(0)
             lines.append(f"variable {name} {variable.size} {variable.align} {int(flags)}")
         return Answer(data="".join(f"{line}\n" for line in lines).encode())
@@ -60,7 +60,7 @@ class ProgramCode:
         """Give a variable its address and first contents."""
         name = record.data.decode()
         self.allocations.add(Block(record.address, record.size, codes.Memory.VARIABLE, name))
-        initial = self.modules[record.module].place(name, record.address)
+        initial = self.modules[record.module].place(name, record.address, self.gpu.target)
         self.arena.bytes_at(record.address, len(initial))[:] = np.frombuffer(initial, np.uint8)
         return Answer()
 

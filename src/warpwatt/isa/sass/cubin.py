@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from warpwatt.core.errors import ParseError
 from warpwatt.core.program import Resources
@@ -74,28 +75,114 @@ class CubinKernel:
     relocated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cubin:
-    """A cubin: ``target`` such as ``sm_90``, ``toolkit`` such as ``13.5.37`` (empty if not recorded)."""
+    """A cubin: ``target`` such as ``sm_90``. Its kernels are read when they are asked for."""
 
     target: str
-    kernels: tuple[CubinKernel, ...]
     data: bytes
     """The whole file, for tools that read it."""
-    toolkit: str = ""
-    relocatable: bool = False
-    """Not device-linked: what its functions call in other files is missing."""
+    elf: Elf
+    _read: dict[str, CubinKernel] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @cached_property
+    def names(self) -> Mapping[str, int]:
+        """Each kernel's name and number of its symbol, in the order of the symbol table."""
+        elf = self.elf
+        return {s.name: i for i, s in enumerate(elf.symbols) if s.kind == _FUNCTION and _is_entry(elf, s)}
+
+    @cached_property
+    def kernels(self) -> tuple[CubinKernel, ...]:
+        """All kernels, by :meth:`kernel`."""
+        return tuple(map(self.kernel, self.names))
+
+    @cached_property
+    def image(self) -> Image:
+        """The module's variables, without those of a single kernel."""
+        return read_image(self.elf, "", self._sm)
+
+    @cached_property
+    def toolkit(self) -> str:
+        """The version of ptxas that made it, such as ``13.5.37`` (empty if not recorded)."""
+        note = self.elf.section(".note.nv.tkinfo")
+        found = re.search(rb"\bV(\d+\.\d+\.\d+)", note.data) if note is not None else None
+        return found[1].decode() if found else ""
+
+    @property
+    def relocatable(self) -> bool:
+        """Not device-linked: what its functions call in other files is missing."""
+        return self.elf.kind == _RELOCATABLE
 
     def kernel(self, name: str) -> CubinKernel:
-        """Return the kernel of that name; raises ``KeyError`` if there is none."""
-        found = next((k for k in self.kernels if k.name == name), None)
-        if found is None:
-            raise KeyError(name)
-        return found
+        """Return the kernel of that name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        ParseError
+            If the file is damaged.
+        """
+        if name not in self._read:
+            self._read[name] = self._kernel(name, self.elf.symbols[self.names[name]])
+        return self._read[name]
+
+    def _kernel(self, name: str, symbol: Symbol) -> CubinKernel:
+        elf = self.elf
+        text = elf.sections[symbol.section]
+        if text.size % 16:
+            raise ParseError(f"damaged cubin: the code of {name} is not a multiple of 16 bytes")
+        section = elf.section(".nv.info." + name)
+        info = section.data if section is not None else b""
+        memory = read_image(elf, name, self._sm, self.image)
+        cbank = words(next((v for key, v in attributes(info) if key == Attribute.PARAM_CBANK), b""))
+        return CubinKernel(
+            name,
+            text.data,
+            self._resources(name, text, info, memory.static_shared - RESERVED_SHARED * (self._sm >= 90)),
+            kernel_parameters(info),
+            cbank[1] & 0xFFFF if len(cbank) == 2 else 0,
+            _functions(elf, symbol),
+            indirect_targets(info),
+            self._lines.get(symbol.section, LineTable()),
+            memory,
+            bool(elf.relocations(text.name)),
+        )
+
+    @property
+    def _sm(self) -> int:
+        return int(self.target.removeprefix("sm_"))
+
+    @cached_property
+    def _lines(self) -> Mapping[int, LineTable]:
+        return line_tables(self.elf)
+
+    @cached_property
+    def _numbers(self) -> Mapping[tuple[int, int], int]:
+        """What the file says of its symbols, by attribute and symbol."""
+        section = self.elf.section(".nv.info")
+        return per_symbol(section.data if section is not None else b"")
+
+    def _resources(self, name: str, text: Section, info: bytes, shared: int) -> Resources:
+        """Return registers, memory and barriers; older layouts keep registers and barriers in the section."""
+        symbol, common = self.names[name], self._numbers
+        registers = common.get((Attribute.REGCOUNT, symbol))
+        barriers = number(info, Attribute.NUM_BARRIERS)
+        frame = common.get((Attribute.FRAME_SIZE, symbol), 0)
+        stack = common.get((Attribute.MIN_STACK_SIZE, symbol), 0)
+        constants = self.elf.section(".nv.constant0." + name)
+        return Resources(
+            registers=text.info >> 24 if registers is None else registers,
+            static_shared=shared,
+            local=max(frame, RECURSIVE_STACK if stack == _UNBOUNDED else stack),
+            constant=constants.size if constants is not None else 0,
+            barriers=text.flags >> 20 & 0x1F if barriers is None else barriers & 0xFF,
+            max_threads=_max_threads(info),
+        )
 
 
 def read_cubin(data: bytes) -> Cubin:
-    """Return the kernels of a cubin, in the order of its symbol table.
+    """Return a cubin.
 
     Raises
     ------
@@ -108,10 +195,7 @@ def read_cubin(data: bytes) -> Cubin:
             f"not a cubin: an ELF file for machine {elf.machine}, not {MACHINE_CUDA} (CUDA)",
             hint="compile with nvcc -cubin, or pass the executable itself, not one of its object files",
         )
-    sm = _architecture(elf)
-    lines = line_tables(elf)
-    kernels = tuple(_kernel(elf, i, s, sm, lines) for i, s in enumerate(elf.symbols) if _is_entry(elf, s))
-    return Cubin(f"sm_{sm}", kernels, data, _toolkit(elf), elf.kind == _RELOCATABLE)
+    return Cubin(f"sm_{_architecture(elf)}", data, elf)
 
 
 def _architecture(elf: Elf) -> int:
@@ -140,36 +224,9 @@ def with_architecture(data: bytes, sm: int) -> bytes:
 
 
 def _is_entry(elf: Elf, symbol: Symbol) -> bool:
-    """Return whether a symbol is a kernel: the function that a code section is named after."""
-    return (
-        symbol.kind == _FUNCTION
-        and 0 < symbol.section < len(elf.sections)
-        and elf.sections[symbol.section].name == _TEXT + symbol.name
-        and elf.section(".nv.constant0." + symbol.name) is not None
-    )
-
-
-def _kernel(elf: Elf, index: int, symbol: Symbol, sm: int, lines: dict[int, LineTable]) -> CubinKernel:
-    """Return what the cubin says about the kernel that symbol ``index`` names."""
-    text = elf.sections[symbol.section]
-    if len(text.data) % 16:
-        raise ParseError(f"damaged cubin: the code of {symbol.name} is not a multiple of 16 bytes")
-    section = elf.section(".nv.info." + symbol.name)
-    info = section.data if section is not None else b""
-    memory = read_image(elf, symbol.name, sm)
-    cbank = words(next((v for key, v in attributes(info) if key == Attribute.PARAM_CBANK), b""))
-    return CubinKernel(
-        symbol.name,
-        text.data,
-        _resources(elf, index, symbol.name, text, info, memory.static_shared - RESERVED_SHARED * (sm >= 90)),
-        kernel_parameters(info),
-        cbank[1] & 0xFFFF if len(cbank) == 2 else 0,
-        _functions(elf, symbol),
-        indirect_targets(info),
-        lines.get(symbol.section, LineTable()),
-        memory,
-        bool(elf.relocations(text.name)),
-    )
+    """Return whether a function is a kernel: a code section and one of its parameters are named after it."""
+    named = 0 < symbol.section < len(elf.sections) and elf.sections[symbol.section].name
+    return named == _TEXT + symbol.name and ".nv.constant0." + symbol.name in elf.index
 
 
 RECURSIVE_STACK = 16 * 1024
@@ -183,29 +240,10 @@ def _functions(elf: Elf, kernel: Symbol) -> tuple[Function, ...]:
     """Return the functions that share the kernel's section, by offset."""
     found = [
         Function(s.name, s.value, s.size)
-        for s in elf.symbols
-        if s.kind == _FUNCTION and s.section == kernel.section and s.name != kernel.name
+        for s in elf.defined[kernel.section]
+        if s.kind == _FUNCTION and s.name != kernel.name
     ]
     return tuple(sorted(found, key=lambda f: f.offset))
-
-
-def _resources(elf: Elf, index: int, name: str, text: Section, info: bytes, shared: int) -> Resources:
-    """Return registers, memory and barriers; older layouts keep registers and barriers in the section."""
-    whole = elf.section(".nv.info")
-    common = whole.data if whole is not None else b""
-    registers = per_symbol(common, Attribute.REGCOUNT).get(index)
-    barriers = number(info, Attribute.NUM_BARRIERS)
-    frame = per_symbol(common, Attribute.FRAME_SIZE).get(index, 0)
-    stack = per_symbol(common, Attribute.MIN_STACK_SIZE).get(index, 0)
-    constants = elf.section(".nv.constant0." + name)
-    return Resources(
-        registers=text.info >> 24 if registers is None else registers,
-        static_shared=shared,
-        local=max(frame, RECURSIVE_STACK if stack == _UNBOUNDED else stack),
-        constant=constants.size if constants is not None else 0,
-        barriers=text.flags >> 20 & 0x1F if barriers is None else barriers & 0xFF,
-        max_threads=_max_threads(info),
-    )
 
 
 def _max_threads(info: bytes) -> int | None:
@@ -213,10 +251,3 @@ def _max_threads(info: bytes) -> int | None:
     found = next((v for key, v in attributes(info) if key in (Attribute.MAX_THREADS, Attribute.REQNTID)), b"")
     dimensions = words(found)
     return dimensions[0] * dimensions[1] * dimensions[2] if len(dimensions) == 3 else None
-
-
-def _toolkit(elf: Elf) -> str:
-    """Return the version of ptxas that the note ``.note.nv.tkinfo`` names, or an empty string."""
-    note = elf.section(".note.nv.tkinfo")
-    found = re.search(rb"\bV(\d+\.\d+\.\d+)", note.data) if note is not None else None
-    return found[1].decode() if found else ""

@@ -9,7 +9,10 @@ that leaves this module is :class:`~warpwatt.core.errors.ParseError`.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from warpwatt.core.errors import ParseError
 
@@ -30,9 +33,8 @@ _WITHOUT_BYTES = (8, 0x70000007, 0x7000000A)
 start as zeros and shared memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section. ``data`` is empty where the file holds no bytes for it (``.nv.shared.*``)."""
+class Section(NamedTuple):
+    """One section: ``size`` bytes, of which ``file`` may hold none (``.nv.shared.*``)."""
 
     name: str
     type: int
@@ -40,11 +42,16 @@ class Section:
     size: int
     link: int
     info: int
-    data: bytes
+    file: bytes
+    offset: int = 0
+
+    @property
+    def data(self) -> bytes:
+        """The bytes that the file holds for the section."""
+        return b"" if self.type in (0, *_WITHOUT_BYTES) else self.file[self.offset : self.offset + self.size]
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` 2 a function."""
 
     name: str
@@ -54,8 +61,7 @@ class Symbol:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Relocation:
+class Relocation(NamedTuple):
     """A place (``offset`` into the section) that holds the address of ``symbol`` plus ``addend``.
 
     ``type`` is the machine's number for how. ``in_place``: the place itself holds the addend (SHT_REL).
@@ -68,7 +74,7 @@ class Relocation:
     in_place: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Elf:
     """Contents of an ELF file; ``kind`` 1 is relocatable, 2 linked."""
 
@@ -79,17 +85,31 @@ class Elf:
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
 
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Number of the first section of each name."""
+        return {s.name: i for i, s in reversed([*enumerate(self.sections)])}
+
+    @cached_property
+    def defined(self) -> Mapping[int, tuple[Symbol, ...]]:
+        """The symbols in each section that has some, by its number."""
+        found: dict[int, list[Symbol]] = {}
+        for symbol in self.symbols:
+            found.setdefault(symbol.section, []).append(symbol)
+        return {section: tuple(symbols) for section, symbols in found.items()}
+
     def section(self, name: str) -> Section | None:
         """Return the first section of that name, or None."""
-        return next((s for s in self.sections if s.name == name), None)
+        at = self.index.get(name)
+        return None if at is None else self.sections[at]
 
     def relocations(self, name: str) -> tuple[Relocation, ...]:
         """Return the relocations of section ``name`` in file order, from ``.rela`` or ``.rel`` + name."""
         table = self.section(".rela" + name) or self.section(".rel" + name)
         if table is None or table.type not in _RELOCATION:
             return ()
-        row = _RELOCATION[table.type]
-        rows = row.iter_unpack(table.data[: len(table.data) // row.size * row.size])
+        row, data = _RELOCATION[table.type], table.data
+        rows = row.iter_unpack(data[: len(data) // row.size * row.size])
         return tuple(
             Relocation(r[0], r[1] >> 32, r[2] if len(r) == 3 else 0, r[1] & 0xFFFFFFFF, len(r) == 2)
             for r in rows
@@ -144,11 +164,9 @@ def _section(data: bytes, row: tuple[int, ...], names: bytes) -> Section:
     """Return one section from its row of the section table."""
     name_offset, kind, flags, _, offset, size, link, info, _, _ = row
     name = _string(names, name_offset)
-    contents = b""
     if kind not in (0, *_WITHOUT_BYTES):
         _check(data, offset, size, f"section {name}")
-        contents = data[offset : offset + size]
-    return Section(name, kind, flags, size, link, info, contents)
+    return Section(name, kind, flags, size, link, info, data, offset)
 
 
 def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
@@ -158,9 +176,8 @@ def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
         return ()
     if table.link >= len(sections):
         raise ParseError("damaged ELF file: the symbol table has no names")
-    names = sections[table.link].data
-    whole = len(table.data) // _SYMBOL.size * _SYMBOL.size
-    rows = _SYMBOL.iter_unpack(table.data[:whole])
+    names, data = sections[table.link].data, table.data
+    rows = _SYMBOL.iter_unpack(data[: len(data) // _SYMBOL.size * _SYMBOL.size])
     return tuple(
         Symbol(_string(names, name), kind & 15, at, value, size) for name, kind, _, at, value, size in rows
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from warpwatt.core.errors import ParseError
@@ -56,11 +56,12 @@ class _Range:
     stop: int
 
 
-def programs(cubin: Cubin, text: str | bytes) -> Mapping[str, Program]:
+def programs(cubin: Cubin, text: str | bytes, names: Iterable[str] | None = None) -> Mapping[str, Program]:
     """Return the program of each kernel, by the linker's name; ``text`` is ``nvdisasm -json`` of the cubin.
 
-    Functions that the kernel calls stand in ``Program.functions``. Labels are ``L_`` and the offset in
-    the kernel's code in hexadecimal. The padding behind the last instruction of a function is dropped.
+    ``names`` chooses some. Functions that the kernel calls stand in ``Program.functions``. Labels are ``L_``
+    and the offset in the kernel's code in hexadecimal. The padding behind the last instruction of a function
+    is dropped.
 
     Raises
     ------
@@ -69,17 +70,14 @@ def programs(cubin: Cubin, text: str | bytes) -> Mapping[str, Program]:
     ParseError
         Text and code do not fit.
     """
-    listing = read_listing(text)
-    return {
-        kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in cubin.kernels
-    }
+    listing, chosen = read_listing(text), map(cubin.kernel, cubin.names if names is None else names)
+    return {kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in chosen}
 
 
-def known_programs(cubin: Cubin) -> Mapping[str, Program]:
-    """Return the programs of those kernels whose machine code is read without nvdisasm: the same programs."""
-    sm = int(cubin.target.removeprefix("sm_"))
-    read = [(kernel, decode(kernel, sm)) for kernel in cubin.kernels]
-    return {k.name: _program(k, lines, cubin.target) for k, lines in read if lines is not None}
+def known_program(kernel: CubinKernel, target: str) -> Program | None:
+    """Return the program of a kernel whose machine code is read without nvdisasm: the same; else None."""
+    lines = decode(kernel, int(target.removeprefix("sm_")))
+    return None if lines is None else _program(kernel, lines, target)
 
 
 def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Program:

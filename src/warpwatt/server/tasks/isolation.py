@@ -71,6 +71,6 @@ def reach(folder: Path) -> Walls:
         *user_directories(),
     )
     readable = dict.fromkeys(path for place in places if (path := Path(place).resolve()) != Path("/"))
-    tools = (toolkit.ptxas, toolkit.nvdisasm, toolkit.cuobjdump)
+    tools = (toolkit.ptxas, toolkit.nvdisasm)
     programs = (Path(sys.executable), *filter(None, tools), toolkits_directory())
     return Walls(tuple(readable), folder, programs)
