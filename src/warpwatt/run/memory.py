@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import TYPE_CHECKING
@@ -83,7 +83,10 @@ class Allocations:
 
     def __init__(self) -> None:
         self._blocks: dict[int, Block] = {}
-        self._sorted: list[int] | None = None
+        self._sorted: list[int] = []
+        self._named: dict[str, set[int]] = {}
+        self._shared: set[int] = set()
+        self._table: AllocationTable | None = None
         self._highest = ARENA
         self.textures: dict[int, Texture] = {}
         """Texture and surface objects by what kernels get of them."""
@@ -92,20 +95,29 @@ class Allocations:
 
     def add(self, block: Block) -> None:
         """Know an allocation."""
-        self._blocks[block.address] = block
-        self._sorted = None
+        self._forget(block.address)
+        self._blocks[block.address], self._table = block, None
+        insort(self._sorted, block.address)
+        self._named.setdefault(self.name(block.address), set()).add(block.address)
+        if block.kind in SHARED:
+            self._shared.add(block.address)
         self._highest = max(self._highest, block.address + block.bytes)
 
     def remove(self, address: int) -> None:
         """Forget an allocation; unknown addresses are ignored, as the client has said so to the program."""
-        if self._blocks.pop(address, None) is not None:
-            self._sorted = None
+        self._forget(address)
         self.lost.pop(address, None)
+
+    def _forget(self, address: int) -> None:
+        """Take an allocation out of what it is looked up by."""
+        if address in self._blocks:
+            self._named[self.name(address)].discard(address)
+            del self._blocks[address], self._sorted[bisect_left(self._sorted, address)]
+            self._shared.discard(address)
+            self._table = None
 
     def at(self, address: int) -> Block | None:
         """Return the allocation that an address lies in, or None."""
-        if self._sorted is None:
-            self._sorted = sorted(self._blocks)
         place = bisect_right(self._sorted, address) - 1
         if place < 0:
             return None
@@ -124,7 +136,7 @@ class Allocations:
     @property
     def shared_lost(self) -> str:
         """Why memory is lost that the program reads without asking, empty if none is."""
-        return self.why_lost(b.address for b in self._blocks.values() if b.kind in SHARED)
+        return self.why_lost(self._shared)
 
     def overwritten(self, address: int, size: int, why_lost: str = "") -> None:
         """Know that bytes were copied or filled in, which were lost where they came from: why.
@@ -145,10 +157,9 @@ class Allocations:
         block = self.at(address)
         if block is None or block.name:
             return
-        taken = {other.name for other in self._blocks.values()}
         numbered = (f"{name} ({number})" for number in count(2))
-        free = next(each for each in chain((name,), numbered) if each not in taken)
-        self._blocks[block.address] = replace(block, name=free)
+        free = next(each for each in chain((name,), numbered) if not self._named.get(each))
+        self.add(replace(block, name=free))
 
     def name(self, address: int) -> str:
         """Return what :meth:`table` calls the allocation at an address."""
@@ -163,18 +174,21 @@ class Allocations:
 
     def by_name(self, name: str) -> list[Block]:
         """Return the allocations that :meth:`table` calls by a name."""
-        return [block for block in self._blocks.values() if name in (block.name, f"{block.address:#x}")]
+        return [self._blocks[address] for address in self._named.get(name, ())]
 
     def table(self) -> AllocationTable:
         """Return what the emulator tells buffers apart by."""
-        return AllocationTable.of(
-            Allocation(b.address, b.bytes, self.name(b.address)) for b in self._blocks.values() if b.bytes
-        )
+        if self._table is None:
+            filled = (block for block in self._blocks.values() if block.bytes)
+            self._table = AllocationTable.of(
+                Allocation(b.address, b.bytes, self.name(b.address)) for b in filled
+            )
+        return self._table
 
     @property
     def has_shared(self) -> bool:
         """Whether there is memory that the program writes without asking."""
-        return any(block.kind in SHARED for block in self._blocks.values())
+        return bool(self._shared)
 
     @property
     def end(self) -> int:
