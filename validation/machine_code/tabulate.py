@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NO_SHIFTS = [number.bit_length() - 1 for number in NO_SHIFTS]
 _BYTE = 255
-"""A literal that some opcodes do not print: the mask of R2P."""
+"""A literal that some opcodes do not print: masks of R2P and of loads of 256 bits."""
 _WIDE = 32
 """Bits of an immediate from which on its being 1 or a power of two may rename the instruction."""
 _HOLE = re.compile(r"\{(?:UR|R|UP|P|UB|B|SB|x|o|f|t)\}")
@@ -101,8 +101,10 @@ def tests_of(fields: Sequence[Field]) -> tuple[str, ...]:
             found.append(f"{where}=max")
         elif one.kind in ("x", "o"):
             found.append(f"{where}=0")
+            if one.kind == "x" and len(one.bits) >= _BYTE.bit_length():
+                found.append(f"{where}={_BYTE}")
             if one.kind == "x" and len(one.bits) >= _WIDE:
-                found += [f"{where}=1", f"{where}={_BYTE}", f"{where}=shift"]
+                found += [f"{where}=1", f"{where}=shift"]
     return tuple(dict.fromkeys(found))
 
 
