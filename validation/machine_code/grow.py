@@ -32,8 +32,8 @@ from warpwatt.isa.sass.cubin import read_cubin
 from warpwatt.isa.sass.decoding.encodings import _HOLE, OPCODE, Encoding
 from warpwatt.isa.sass.decoding.fields import read_field
 
-_UNREAD, _KNOWN = 700, 300
-"""Words of an encoding that are learnt from: of the files and not read, and read already."""
+_UNREAD, _KNOWN = 500, 250
+"""Words of an encoding that are learnt from: of the files and not read; read already, there and at random."""
 _TESTED = 300
 """Words of an encoding that nvdisasm is asked about before its new line is taken."""
 _TRIALS = 4000
@@ -105,7 +105,8 @@ def grown(name: str, words: dict[int, list[int]]) -> dict[int, str]:
     material = []
     for number, same in unread.items():
         if same:
-            material += draw.sample(same, min(_UNREAD, len(same)))
+            read = sorted({*words[number]} - {*same})
+            material += draw.sample(same, min(_UNREAD, len(same))) + draw.sample(read, min(_KNOWN, len(read)))
             material += known_words(number, rows[number], draw) if number in rows else []
     for known in learn(material, architecture):
         line, row = known.line(), known.row
