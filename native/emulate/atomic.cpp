@@ -6,6 +6,7 @@
 
 #include "emulate/address_space.h"
 #include "emulate/barrier_object.h"
+#include "emulate/direct_access.h"
 #include "emulate/element_size.h"
 #include "emulate/half.h"
 #include "emulate/request.h"
@@ -103,6 +104,7 @@ std::uint64_t atomic_result(const MemoryOperation& operation, std::uint64_t old,
 using namespace warpwatt::emulate;
 
 void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+    if (machine->code.ranges != nullptr) return atomic_lanes_directly(machine, warp, row, lanes);
     machine->old_values = {};
     if (lanes == 0 || machine->fault.reason != FaultReason::kNone) return;
     const Request request(*machine, *warp, row);

@@ -159,6 +159,18 @@ void load_lanes_directly(Machine* machine, Warp* warp, std::int32_t row, LaneMas
     });
 }
 
+void load_uniform_directly(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes,
+                           std::uint64_t address) {
+    const std::size_t bytes = machine->code.operations[row].bytes;
+    machine->addresses.fill(address);
+    Hosts hosts;
+    const LaneMask one = lanes & -lanes;
+    if (nothing_to_do(*machine, lanes) || !resolve(*machine, *warp, row, one, hosts))
+        std::memset(machine->value_bytes(), 0, bytes);
+    else
+        std::memcpy(machine->value_bytes(), hosts.lanes[first_lane(one)], bytes);
+}
+
 void store_lanes_directly(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
     const MemoryOperation& operation = machine->code.operations[row];
     const unsigned char* values = machine->value_bytes();

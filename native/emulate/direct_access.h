@@ -9,6 +9,11 @@
 WARPWATT_API void load_lanes_directly(warpwatt::emulate::Machine* machine, warpwatt::emulate::Warp* warp,
                                       std::int32_t row, warpwatt::emulate::LaneMask lanes);
 
+// Loads one address for all lanes that are on: the elements are the first values.
+WARPWATT_API void load_uniform_directly(warpwatt::emulate::Machine* machine, warpwatt::emulate::Warp* warp,
+                                        std::int32_t row, warpwatt::emulate::LaneMask lanes,
+                                        std::uint64_t address);
+
 // Stores; of lanes with one address the last prevails.
 WARPWATT_API void store_lanes_directly(warpwatt::emulate::Machine* machine, warpwatt::emulate::Warp* warp,
                                        std::int32_t row, warpwatt::emulate::LaneMask lanes);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "emulate/address_space.h"
+#include "emulate/direct_access.h"
 #include "emulate/element_size.h"
 #include "emulate/request.h"
 #include "emulate/resolved_lanes.h"
@@ -161,6 +162,7 @@ void move(const Request& request, LaneMask lanes, Direction direction) {
 using namespace warpwatt::emulate;
 
 void load_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+    if (machine->code.ranges != nullptr) return load_lanes_directly(machine, warp, row, lanes);
     const Request request(*machine, *warp, row);
     if (lanes != kAllLanes && !request.operation.probe)
         std::memset(machine->value_bytes(), 0, request.operation.bytes * kLanes);
@@ -168,11 +170,13 @@ void load_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) 
 }
 
 void store_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+    if (machine->code.ranges != nullptr) return store_lanes_directly(machine, warp, row, lanes);
     if (lanes != 0 && machine->fault.reason == FaultReason::kNone)
         move(Request(*machine, *warp, row), lanes, Direction::kStore);
 }
 
 void load_uniform(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes, std::uint64_t address) {
+    if (machine->code.ranges != nullptr) return load_uniform_directly(machine, warp, row, lanes, address);
     const Request request(*machine, *warp, row);
     const MemoryOperation& operation = request.operation;
     if (lanes == 0 || machine->fault.reason != FaultReason::kNone) {

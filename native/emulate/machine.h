@@ -116,7 +116,9 @@ struct Code {
     std::int64_t (*call)(std::int64_t function, std::int64_t lanes);  // in Python
     const MemoryOperation* operations;
     std::int64_t operation_count;
-    Range* ranges;  // of the functional engine: where each operation last was in global memory
+    // Of the functional engine, else null: where each operation last was in global memory. Where it is there,
+    // accesses are not counted but held to the bounds of allocations.
+    Range* ranges;
     const InstructionRange* block_instructions;
     std::int64_t block_count;
     const std::int64_t* guarded_instructions;  // of each guard that is counted

@@ -12,7 +12,7 @@ from warpwatt.frontend.load import load_kernel
 
 SOURCE = """
 struct Lists { float *to[4]; float scale[4]; int size[4]; };
-__global__ void lists(Lists l, float shift) {
+__global__ void lists(const __grid_constant__ Lists l, float shift) {
   int k = blockIdx.x, i = threadIdx.x;
   if (i < l.size[k]) l.to[k][i] = l.scale[k] * i + shift;
 }

@@ -185,7 +185,7 @@ def test_machine_code_of_volta_is_read_as_that_of_turing(
 ):
     turing = load_kernel(saxpy, "sm_75", replace(PTX_ONLY, levels=frozenset(Level)), name="total")
     if not tables:
-        monkeypatch.setattr(sass, "known_program", lambda _cubin, _name: None)
+        monkeypatch.setattr(sass, "known_program", lambda _kernel, _target: None)
     volta = load_kernel(saxpy, "sm_70", CompileOptions(cached=False), name="total")
     assert volta.sass.target == "sm_70"
     assert volta.sass.instructions == turing.sass.instructions

@@ -13,6 +13,7 @@ from unittest import mock
 import numpy as np
 
 from tests.frontend.profiles.test_reading import NCU, NCU_RAW, NSYS, NVPROF, OWN
+from tests.frontend.test_fatbin import archive, host, written
 from tests.gpus.test_user_files import LAB
 from tests.isa.ptx.test_ptx_robustness import SAMPLE
 from warpwatt.budget import baseline
@@ -22,6 +23,8 @@ from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.toml import read_toml
 from warpwatt.emulate import memory
+from warpwatt.frontend.binary import extract
+from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.profiles import read_profiles
 from warpwatt.gpus import find
 from warpwatt.isa.ptx import entries, lower, parse
@@ -67,6 +70,9 @@ TABLE = "\n".join(
 )
 
 
+FAT = written(b"machine code " * 20)
+
+
 @dataclass(frozen=True, slots=True)
 class Loader:
     """What reads a file with a suffix, files it reads well, and the errors it may raise."""
@@ -90,6 +96,10 @@ def _array(path: Path) -> object:
 def _ptx(path: Path) -> object:
     module = parse(path.read_bytes().decode("utf-8", "replace"), str(path))
     return [lower(module, entry) for entry in entries(module)]
+
+
+def _binary(path: Path) -> object:
+    return [code.read() for code in extract(Source(path.name, path.read_bytes()))]
 
 
 def _manifest(path: Path) -> object:
@@ -138,6 +148,7 @@ LOADERS = (
     Loader("manifest", ".toml", _files("corpus/dense_linear_algebra/daxpy.toml"), _manifest),
     Loader("directives", ".cu", _sources(["saxpy.cu", "matmul.cu"]), _directives),
     Loader("ptx", ".ptx", (SAMPLE.encode(),), _ptx),
+    Loader("binary", ".fatbin", (FAT, host(FAT), archive(host(FAT))), _binary),
     Loader("request", ".json", (b'{"source": "x", "gpus": ["h200", {"a": [1.5, null]}]}',),
            lambda path: parsed(path.read_bytes()), (Problem,)),
 )  # fmt: skip

@@ -1,8 +1,12 @@
 """What allocations of a program are called, and what a launch finds in them."""
 
 import struct
+from dataclasses import replace
+from time import process_time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from warpwatt.core.execution import Execution
 from warpwatt.core.launch import Dim3, Launch
@@ -12,7 +16,7 @@ from warpwatt.emulate.arena import ARENA
 from warpwatt.isa.ptx import lower, parse
 from warpwatt.run.codes import Memory
 from warpwatt.run.launches import loader
-from warpwatt.run.memory import Allocations, Arena, Block
+from warpwatt.run.memory import SHARED, Allocations, Arena, Block
 
 FLAGS = """.version 8.0
 .target sm_90
@@ -58,6 +62,45 @@ def test_blocks_of_a_programs_own_allocator_stand_for_allocations():
     allocations.remove(ARENA)
     assert rows(allocations) == []
     assert (allocations.bytes, allocations.peak) == (0, 4096)
+
+
+@given(st.lists(st.tuples(st.integers(0, 15), st.integers(0, 3), st.sampled_from(["add", "remove", "name"]))))
+def test_look_ups_find_what_a_search_of_all_allocations_finds(steps):
+    """Each name, address and kind of memory, whatever came and went."""
+    allocations, known = Allocations(), {}
+    for place, kind, step in steps:
+        at = ARENA + 4096 * place
+        if step == "add":
+            known[at] = Block(at, 2048 * (place % 3), list(Memory)[kind], "v" * (kind == 0))
+            allocations.add(known[at])
+        elif step == "remove":
+            allocations.remove(at)
+            known.pop(at, None)
+        else:
+            allocations.named(at, "x")
+        blocks = [allocations.at(one) for one in sorted(known)]
+        assert [replace(b, name="") for b in blocks] == [replace(known[a], name="") for a in sorted(known)]
+        assert allocations.at(at + 3000) in (None, allocations.at(at))
+        rows = [(b.address, b.bytes, b.name or f"{b.address:#x}") for b in blocks if b.bytes]
+        assert [(row.address, row.bytes, row.name) for row in allocations.table().rows] == rows
+        for name in {name for *_, name in rows} | {"x", "nobody"}:
+            wanted = [b for b in blocks if name == (b.name or f"{b.address:#x}")]
+            assert [allocations.by_name(name)] == (wanted or [None])  # names are told apart
+        assert allocations.has_shared == any(b.kind in SHARED for b in blocks)
+
+
+def test_look_ups_take_no_longer_with_thousands_of_allocations():
+    """Each launch looks up its pointers: 20,000 look-ups of 10,000 allocations are no search."""
+    allocations = Allocations()
+    for place in range(10_000):
+        allocations.add(Block(ARENA + 4096 * place, 4096, Memory.DEVICE))
+        allocations.named(ARENA + 4096 * place, str(place % 100))
+    start = process_time()
+    for place in range(20_000):
+        block = allocations.at(ARENA + 2048 * place)
+        assert allocations.by_name(block.name) == block
+        allocations.table(), allocations.shared_lost, allocations.has_shared
+    assert process_time() - start < 1
 
 
 def analysed(blocks: int, program: Program) -> Execution:

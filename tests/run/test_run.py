@@ -171,7 +171,7 @@ def test_launches_that_follow_what_was_not_computed_say_so_and_widen(programs):
     """Gathers by a table that a fill has set, and by what a launch should have written, but did not."""
     words = ("--format", "json", programs / "endings", "gather", "again")
     wide, known = (json.loads(run("--budget", budget, *words).stdout) for budget in (0, 100))
-    told = "depends on memory as it was before what was not computed"
+    told = "contents that were not computed steer threads"
     assert told in json.dumps(wide)
     assert told not in json.dumps(known)
 
@@ -189,7 +189,7 @@ def test_times_alone_are_those_of_the_computed_run(programs, tmp_path):
     for how in ("--computed", "--timing-only"):
         out = tmp_path / f"{how}.json"
         done = run("--gpu", "h200", how, "-o", out, programs / "saxpy", 1_000_000, 3)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == (how == "--timing-only"), done.stderr  # the program checks its results
         found.append(json.loads(out.read_text()))
     computed, alone = found
     assert alone["timing_only"]
@@ -197,7 +197,8 @@ def test_times_alone_are_those_of_the_computed_run(programs, tmp_path):
     assert alone["not_computed"] == 3
     assert not computed["timing_only"]
     assert not computed["not_computed"]
-    assert alone["peak_memory"] == computed["peak_memory"] == 8_000_000
+    assert alone["peak_memory"] == computed["peak_memory"]
+    assert computed["peak_memory"] == pytest.approx(8_000_000, rel=1e-5)
     times = [one["runs"][0]["kernels"][0]["time"]["value"] for one in found]
     assert times[1] == pytest.approx(times[0], rel=0.01)
 

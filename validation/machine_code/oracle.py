@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 )
 DOUBTFUL = re.compile(r"INVALID|\?\?|^$")
 """What stands in texts of words that no compiler writes."""
-_RELATIVE = re.compile(r"(BRA|BSSY|WARPSYNC|LEPC|CALL\.REL|RET\.REL)\b")
+_RELATIVE = re.compile(r"(BRA|BSSY|WARPSYNC\.COLLECTIVE|LEPC|CALL\.REL|RET\.REL)\b")
 """Opcodes whose last operand, where it is a number, is printed as the address of the target."""
 
 

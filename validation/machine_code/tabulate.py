@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from validation.machine_code.oracle import Sample
 
 _NO_SHIFTS = [number.bit_length() - 1 for number in NO_SHIFTS]
+_BYTE = 255
+"""A literal that some opcodes do not print: masks of R2P and of loads of 256 bits."""
 _WIDE = 32
 """Bits of an immediate from which on its being 1 or a power of two may rename the instruction."""
 _HOLE = re.compile(r"\{(?:UR|R|UP|P|UB|B|SB|x|o|f|t)\}")
@@ -99,6 +101,8 @@ def tests_of(fields: Sequence[Field]) -> tuple[str, ...]:
             found.append(f"{where}=max")
         elif one.kind in ("x", "o"):
             found.append(f"{where}=0")
+            if one.kind == "x" and len(one.bits) >= _BYTE.bit_length():
+                found.append(f"{where}={_BYTE}")
             if one.kind == "x" and len(one.bits) >= _WIDE:
                 found += [f"{where}=1", f"{where}=shift"]
     return tuple(dict.fromkeys(found))
@@ -122,6 +126,7 @@ class _Outcomes:
                 "max": lambda w: w.all(1),
                 "0": lambda w: ~w.any(1),
                 "1": lambda w: w[:, 0] & (w.sum(1) == 1),
+                str(_BYTE): lambda w: w[:, :8].all(1) & (w.sum(1) == 8),
                 "shift": lambda w: (w.sum(1) == 1) & ~w[:, [n for n in _NO_SHIFTS if n < w.shape[1]]].any(1),
             }[condition.test](where)
 

@@ -54,7 +54,8 @@ def _reads(routine: Routine) -> Iterator[tuple[int | None, int]]:
         elif _reads_parameters(operation):
             place = operation.args[0].index
             if place not in numbers:
-                yield sums.get(place), 0
+                if used & {result.index for result in operation.results}:
+                    yield sums.get(place), 0
                 continue
             each = operation.memory.element.bits // 8
             for k, result in enumerate(operation.results):

@@ -352,3 +352,7 @@ class Routine:
     """Names of runtime functions it calls."""
     uncovered: Mapping[int, str] = field(default_factory=dict)
     """Instructions without semantics -> opcode: their results are unknown (zero)."""
+
+    def block_of(self, instruction: int) -> int:
+        """Return the basic block that holds an instruction; -1 if none can be reached that does."""
+        return next((k for k, block in enumerate(self.blocks) if instruction in block.instructions), -1)

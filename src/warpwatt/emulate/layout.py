@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
 
-from warpwatt.core.program import Pointer, Program, Space, Variable
+from warpwatt.core.program import Program, Space, Variable
 from warpwatt.program.inlining import expand_calls
 
 SLOT_BITS = 40
@@ -254,18 +253,7 @@ class Linked:
 
 
 @lru_cache(maxsize=64)
-class _HasMemory(Protocol):
-    """A SASS program, or what a cubin says of its module."""
-
-    @property
-    def variables(self) -> tuple[Variable, ...]: ...
-    @property
-    def constants(self) -> Mapping[int, bytes]: ...
-    @property
-    def pointers(self) -> tuple[Pointer, ...]: ...
-
-
-def linked(program: _HasMemory) -> Linked:
+def linked(program: Program) -> Linked:
     """Return the memory that a SASS program's code expects.
 
     The linker has placed everything within its section; only where the module's global variables begin is

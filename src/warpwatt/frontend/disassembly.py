@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,56 +25,56 @@ _TURING = 75
 
 @dataclass(eq=False)
 class Disassembly:
-    """The SASS of a cubin, read from its words kernel by kernel; nvdisasm is asked where a word is unknown.
+    """The SASS of a cubin, read from its words; nvdisasm is asked for a kernel where a word is not known.
 
-    ``warnings`` says why there is no SASS where there is none. Empty ``cubin``: no SASS and no warning.
+    ``warnings`` says why there is no SASS where there is none. Empty ``data``: no SASS and no warning.
     """
 
-    cubin: bytes
+    data: bytes = field(repr=False)
     target: str
     options: CompileOptions
-    read: Cubin | None = None
-    """The cubin, if somebody has read it already."""
     warnings: tuple[str, ...] = ()
     asked: bool = field(default=False, init=False)
     """Whether nvdisasm, or what is kept of its answers, was needed."""
-    _programs: dict[str, Program | None] = field(default_factory=dict, init=False, repr=False)
+    _programs: dict[str, Program] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.cubin or Level.SASS not in self.options.levels:
-            self.cubin = b""
-        elif target_number(self.target) < OLDEST_TARGET:
-            self.cubin = b""
+        if self.data and Level.SASS in self.options.levels and target_number(self.target) < OLDEST_TARGET:
             self._refuse(f"that of {self.target} cannot be read")
+
+    @cached_property
+    def cubin(self) -> Cubin:
+        """The cubin that is read; raises :class:`ParseError`."""
+        from warpwatt.isa import sass
+
+        return sass.read_cubin(self.data)
 
     def program(self, name: str) -> Program | None:
         """Return a kernel's SASS; None, with a warning, where nvdisasm is needed, but missing, or fails."""
-        if self.cubin and name not in self._programs:
+        readable = self.data and Level.SASS in self.options.levels and not self.warnings
+        if readable and name not in self._programs:
             try:
-                self._programs[name] = self._translate(name)
+                self._translate(name)
             except (ParseError, ToolchainError) as error:
-                self.cubin = b""
                 self._refuse(error.message)
         return self._programs.get(name)
 
-    def _translate(self, name: str) -> Program | None:
+    def _translate(self, name: str) -> None:
         from warpwatt.isa import sass
 
-        if self.read is None:
-            self.read = sass.read_cubin(self.cubin)
-        if name not in self.read.entries:
-            return None
-        known = sass.known_program(self.read, name)
-        return known or sass.programs(self.read, self._listing(self.read.entries[name]), (name,))[name]
+        if name in self.cubin.names:
+            known = sass.known_program(self.cubin.kernel(name), self.cubin.target)
+            found = {name: known} if known else sass.programs(self.cubin, self._listing(name), [name])
+            self._programs |= found
 
-    def _listing(self, symbol: int) -> bytes:
-        """Return what nvdisasm prints of the code around a symbol, or printed for the same before."""
+    def _listing(self, name: str) -> bytes:
+        """Return what nvdisasm prints for a kernel of the cubin, or printed for the same one before."""
         self.asked = True
-        toolkit = toolchain.installed()
-        key = digest(b"nvdisasm -json -fun", toolkit.version.encode(), str(symbol).encode(), self.cubin)
+        toolkit, index = toolchain.installed(), self.cubin.names[name]
+        key = digest(b"nvdisasm -json -fun", toolkit.version.encode(), str(index).encode(), self.data)
         text = default_cache().get(key) if self.options.cached else None
         if text is None:
-            text = disassemble(self._readable(), toolkit.require("nvdisasm"), self.options, symbol)
+            text = disassemble(self._readable(), toolkit.require("nvdisasm"), self.options, index)
             if self.options.cached:
                 default_cache().put(key, text)
         return text
@@ -82,14 +83,14 @@ class Disassembly:
         from warpwatt.isa.sass import with_architecture
 
         older = target_number(self.target) < _TURING
-        return with_architecture(self.cubin, _TURING) if older else self.cubin
+        return with_architecture(self.data, _TURING) if older else self.data
 
     def _refuse(self, reason: str) -> None:
         self.warnings = (*self.warnings, f"no SASS: {reason}")
 
 
 def disassemble(cubin: bytes, tool: Path, options: CompileOptions, symbol: int) -> bytes:
-    """Return what ``nvdisasm -json`` prints for the code of a cubin that a symbol names.
+    """Return what ``nvdisasm -json`` prints for the kernel of a cubin that a symbol names.
 
     Raises
     ------

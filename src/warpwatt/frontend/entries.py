@@ -31,7 +31,7 @@ class Entry:
 
     @property
     def demangled(self) -> str:
-        """Its name as users write it."""
+        """Its name in C++."""
         return demangle(self.name)
 
 

@@ -160,6 +160,6 @@ def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
 
 
 def _binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    from warpwatt.frontend.binary import binary_entries
+    from warpwatt.frontend.binary import device_code
 
-    return binary_entries(source, target, options)
+    return device_code(source, target, options).entries()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.program import Kernel, Level, Program, Space, Variable
 from warpwatt.emulate.layout import linked
-from warpwatt.frontend.binary import binary_entries, extract
+from warpwatt.frontend.binary import DeviceCode, device_code
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.entries import Entry, with_names
 from warpwatt.frontend.load import DEFAULT_OPTIONS
@@ -20,8 +21,8 @@ from warpwatt.frontend.signatures import parameter_names
 from warpwatt.frontend.toolkits import OLDEST_TARGET, target_number
 
 if TYPE_CHECKING:
+    from warpwatt.frontend.disassembly import Disassembly
     from warpwatt.frontend.options import CompileOptions
-    from warpwatt.isa.sass.image import Image
 
 
 class Module:
@@ -39,12 +40,12 @@ class Module:
         self._source = Source(name, image)
         self._options = options
         self._addresses: dict[str, int] = {}
+        self._codes: dict[str, DeviceCode] = {}
         self._entries: dict[str, Mapping[str, Entry]] = {}
-        self._kernels: dict[tuple[str, str], Kernel] = {}
-        self._stand_ins: dict[str, tuple[str, ...]] = {}
         self._variables: dict[str, Mapping[str, Variable]] = {}
+        self._kernels: dict[tuple[str, str], Kernel] = {}
 
-    @cached_property
+    @property
     def _is_ptx(self) -> bool:
         return b".target" in self._source.data[:4096] and b"\0" not in self._source.data.rstrip(b"\0")[:4096]
 
@@ -64,9 +65,10 @@ class Module:
             if entry is None:
                 raise UnsupportedGpuError(f"no kernel {name} for {target} in the program")
             kernel = _placed_kernel(_named(entry.make()), self._addresses)
-            if warnings := self._stand_ins.get(target):
-                resources = replace(kernel.resources, assumed=True)
-                kernel = replace(kernel, resources=resources, warnings=(*warnings, *kernel.warnings))
+            if target_number(kernel.target) > target_number(target):
+                said = f"the program has no code for {target}: that for {kernel.target} stands in"
+                warnings = (f"{said}, registers are assumed", *kernel.warnings)
+                kernel = replace(kernel, resources=replace(kernel.resources, assumed=True), warnings=warnings)
             self._kernels[key] = kernel
         return self._kernels[key]
 
@@ -78,66 +80,70 @@ class Module:
 
                 found = entries(self._source, target, self._options)
             else:
-                found = self._binary_entries(target)
+                found = self._code(target).entries()
             self._entries[target] = {entry.name: entry for entry in found}
         return self._entries[target]
 
-    def _binary_entries(self, target: str) -> tuple[Entry, ...]:
-        """Return the kernels that run on a target, or those of the one that stands in for it.
+    def _code(self, target: str) -> DeviceCode:
+        """Return the code that runs on a target, or that of the one that stands in for it.
 
         That is for GPUs so old that nvcc compiles for them no longer: the oldest that it knows.
         """
-        try:
-            return binary_entries(self._source, target, self._options)
-        except UnsupportedGpuError:
-            if target_number(target) >= OLDEST_TARGET:
-                raise
-            found = binary_entries(self._source, f"sm_{OLDEST_TARGET}", self._options)
-            said = f"the program has no code for {target}: that for sm_{OLDEST_TARGET} stands in"
-            self._stand_ins[target] = (f"{said}, registers are assumed",)
-            return found
+        if target not in self._codes:
+            try:
+                self._codes[target] = device_code(self._source, target, self._options)
+            except UnsupportedGpuError:
+                if target_number(target) >= OLDEST_TARGET:
+                    raise
+                self._codes[target] = device_code(self._source, f"sm_{OLDEST_TARGET}", self._options)
+        return self._codes[target]
 
     def variables(self, target: str) -> Mapping[str, Variable]:
-        """Return the variables of the code that runs on a target, with what they hold at the start."""
-        if target not in self._variables:
-            self._variables[target] = self._read_variables(target)
-        return self._variables[target]
+        """Return the variables of the module with what they hold at the start, as far as it can be told.
 
-    def _read_variables(self, target: str) -> Mapping[str, Variable]:
-        if self._is_ptx:
-            return _ptx_variables([self._source.text])
-        contents, number = extract(self._source), max(target_number(target), OLDEST_TARGET)
-        if machine := contents.machine_code(number):
-            return {v.name: v for part in reversed(machine) for v in _linked_variables(part.cubin.module)}
-        return _ptx_variables([part.text for part in contents.ptx if part.number <= number])
+        Raises
+        ------
+        ParseError, UnsupportedGpuError
+            As :meth:`kernel`.
+        """
+        if target not in self._variables:
+            code = None if self._is_ptx else self._code(target)
+            texts = (self._source.text,) if code is None else () if code.cubins else code.texts
+            found = [*map(_linked_variables, code.cubins if code else ()), *map(_declared_variables, texts)]
+            self._variables[target] = {n: v for each in reversed(found) for n, v in each.items()}
+        return self._variables[target]
 
     def place(self, name: str, address: int, target: str) -> bytes:
         """Give a variable its address and return what it holds at the start; empty if that is all zeros."""
         self._addresses[name] = address
         self._kernels.clear()
-        variable = self.variables(target).get(name)
-        return b"" if variable is None else variable.initial
+        with suppress(UnsupportedGpuError):  # said where a kernel is wanted
+            if variable := self.variables(target).get(name):
+                return variable.initial
+        return b""
 
 
-def _ptx_variables(texts: Sequence[str]) -> Mapping[str, Variable]:
+def _declared_variables(text: str) -> dict[str, Variable]:
+    """Return the variables of PTX."""
     from warpwatt.isa.ptx import parse
     from warpwatt.isa.ptx.storage import core_variable, module_variables
 
-    found: dict[str, Variable] = {}
-    for text in texts:
-        for name, variable in module_variables(parse(text)).items():
-            found.setdefault(name, core_variable(variable))
-    return found
+    return {name: core_variable(variable) for name, variable in module_variables(parse(text)).items()}
 
 
-def _linked_variables(module: Image) -> Iterator[Variable]:
-    """Yield the global and constant variables of machine code with what the linker has written to them."""
-    image = linked(module).globals
-    for variable in module.variables:
+def _linked_variables(machine: Disassembly) -> dict[str, Variable]:
+    """Return the global and constant variables of machine code with what the linker has written to them."""
+    own = machine.cubin.image
+    program = Program("", Level.SASS, machine.target, (), variables=own.variables)
+    image = linked(replace(program, constants=own.constants, pointers=own.pointers)).globals
+    found = {}
+    for variable in own.variables:
         if variable.space is Space.GLOBAL and variable.offset is not None:
-            yield replace(variable, initial=image[variable.offset : variable.offset + variable.size])
+            initial = image[variable.offset : variable.offset + variable.size]
+            found[variable.name] = replace(variable, initial=initial)
         elif variable.space is Space.CONST:
-            yield variable
+            found[variable.name] = variable
+    return found
 
 
 def _placed_kernel(kernel: Kernel, addresses: Mapping[str, int]) -> Kernel:

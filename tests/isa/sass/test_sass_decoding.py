@@ -81,3 +81,15 @@ def test_every_table_is_read_and_names_fields_that_print():
     for sm in TABLES:
         form = encodings(sm).form(0x000FE20008000F00_0000000500007C02)  # MOV R0, UR5
         assert f"{form.opcode} {form.operands.of(5 << 32, 0)}" == "MOV R0,UR5"
+
+
+@pytest.mark.toolchain
+def test_masks_of_predicates_are_printed_but_for_the_usual_one():
+    """R2P prints its literal unless that is 0xff."""
+    word, table = 0x000FE200000000000000000600007804, encodings(90)
+    words = [word & ~(0xFF << 32) | mask << 32 for mask in (0, 1, 6, 0x7E, 0x7F, 0xFF)]
+    forms = [table.form(one) for one in words]
+    printed = [
+        (f.predicate.of(w, 0), f.opcode, f.operands.of(w, 0)) for f, w in zip(forms, words, strict=True)
+    ]
+    assert printed == ask(words, "SM90a")

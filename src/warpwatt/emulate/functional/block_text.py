@@ -47,12 +47,7 @@ class Tables(RoutineTables):
         self.live = live_registers(self.routine)
         kept = [name for name, kind in self.routine.registers.items() if not kind.uniform]
         self.places = {name: f"%r{number}" for number, name in enumerate(kept)}
-        self.incomplete = frozenset(self.block_of(i) for i in self.routine.uncovered)
-
-    def block_of(self, instruction: int) -> int:
-        """Return the basic block that holds an instruction; -1 if none can be reached that does."""
-        blocks = self.routine.blocks
-        return next((k for k, block in enumerate(blocks) if instruction in block.instructions), -1)
+        self.incomplete = frozenset(self.routine.block_of(i) for i in self.routine.uncovered)
 
 
 class BlockText(Text):

@@ -7,7 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,8 @@ from warpwatt.emulate.functional.access_text import access_text
 from warpwatt.emulate.functional.choice import missing
 from warpwatt.emulate.functional.text import RUN_TIME, functional_text
 from warpwatt.emulate.ir import Memory, Op
+from warpwatt.emulate.native.engine import compiled as translated
+from warpwatt.emulate.native.engine import written
 from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine
 from warpwatt.emulate.native.results import end_of
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.functional.block_text import Tables
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.native.steps import RoutineSteps
     from warpwatt.emulate.run import Context, Fault
     from warpwatt.emulate.system_caller import ChildLaunch
 
@@ -112,16 +115,61 @@ def execute(
     """
     grid = range(context.launch.grid.count) if blocks is None else blocks
     cores = threads or len(os.sched_getaffinity(0))
-    text, code = _compiled(routine)
-    work = _Work(grid, _at_a_time(routine, context, len(grid), cores), limits)
-    workers = [_Worker(work, text, code, context, memory) for _ in range(min(cores, work.parts))]
-    _run(workers, cancelled)
-    for worker in workers:
-        if worker.error is not None:
-            raise worker.error
+    work, workers = _Work(grid, limits), list[_Worker]()
+    if steps := written(routine, record=False):
+        work.at_a_time = _at_a_time(routine, context, len(grid), threads=1, shares=len(grid))
+        workers.append(_Worker(work, _Interpreted(routine, steps, work), context, memory))
+        _run(workers, cancelled)
+    if work.left and all(worker.stop is Stop.DONE for worker in workers):
+        work.at_a_time = _at_a_time(routine, context, work.left, cores)
+        made = _Compiled(*_compiled(routine))
+        compiled = [_Worker(work, made, context, memory) for _ in range(min(cores, work.parts))]
+        _run(compiled, cancelled)
+        workers += compiled
     ran = frozenset[int]().union(*(worker.ran for worker in workers))
-    unknown = {i: name for i, name in missing(routine).items() if text.block_of(i) in ran}
+    unknown = {i: name for i, name in missing(routine).items() if routine.block_of(i) in ran}
     return replace(_outcome(workers), unknown=unknown)
+
+
+class _Compiled:
+    """A routine's machine code."""
+
+    def __init__(self, tables: Tables, code: Code) -> None:
+        self.tables, self._dispatch = tables, code.address("dispatch")
+
+    def begin(self, machine: Machine) -> None:
+        """Have a machine run it."""
+        machine.record["code.dispatch"] = self._dispatch
+
+    def goes_on(self) -> bool:
+        """Whether it is to run further blocks."""
+        return True
+
+
+class _Interpreted:
+    """A routine's steps, which run while that is less work than making machine code.
+
+    After the first blocks the rest is expected to take as many steps each; where that is more than what the
+    routine's patience leaves (:data:`~warpwatt.emulate.native.steps.PATIENCE`), machine code is made.
+    """
+
+    def __init__(self, routine: Routine, steps: RoutineSteps, work: _Work) -> None:
+        self.tables, self._work, self._patience = steps, work, int(steps.patience[0])
+        self._translated = partial(translated, routine, record=False)
+
+    def begin(self, machine: Machine) -> None:
+        """Have a machine run them; blocks that take far longer than the first go on in machine code."""
+        machine.interpret(
+            self.tables, address("interpret"), lambda: self._translated()[1].address("dispatch")
+        )
+
+    def goes_on(self) -> bool:
+        """Whether they are to run further blocks, which then are all that are left."""
+        left, taken, rest = int(self.tables.patience[0]), self._work.taken, self._work.left
+        if not taken:
+            return left >= 0
+        self._work.at_a_time = rest
+        return not rest or left * taken >= (self._patience - left) * rest
 
 
 @lru_cache(maxsize=64)
@@ -135,7 +183,7 @@ def _compiled(routine: Routine) -> tuple[Tables, Code]:
     return text, load(made, {name: address(name) for name in RUN_TIME})
 
 
-def _at_a_time(routine: Routine, context: Context, blocks: int, threads: int) -> int:
+def _at_a_time(routine: Routine, context: Context, blocks: int, threads: int, shares: int = _SHARES) -> int:
     """Return how many blocks a thread takes at a time.
 
     All that must run together are taken at once; so are those of a small grid that may wait for each other.
@@ -143,7 +191,7 @@ def _at_a_time(routine: Routine, context: Context, blocks: int, threads: int) ->
     if context.launch.cooperative:
         return blocks
     cluster = context.launch.cluster.count
-    shares = 1 if blocks <= _MOST_WAITING and _may_wait(routine) else _SHARES
+    shares = 1 if blocks <= _MOST_WAITING and _may_wait(routine) else max(1, shares)
     fair = max(1, min(_MOST_TOGETHER, -(-blocks // (threads * shares))))
     return -(-fair // cluster) * cluster
 
@@ -157,27 +205,39 @@ def _may_wait(routine: Routine) -> bool:
 class _Work:
     """The blocks that no thread has taken yet, and the instructions left to execute."""
 
-    def __init__(self, blocks: Sequence[int], at_a_time: int, limits: Limits | None) -> None:
-        self._blocks, self._at_a_time, self._taken = blocks, at_a_time, 0
+    def __init__(self, blocks: Sequence[int], limits: Limits | None) -> None:
+        self._blocks, self.at_a_time, self.taken = blocks, 1, 0
         self._left = limits.warp_instructions if limits is not None else _UNBOUNDED
         self._lock = threading.Lock()
 
     @property
     def parts(self) -> int:
         """How often blocks can be taken."""
-        return -(-len(self._blocks) // max(1, self._at_a_time))
+        return -(-self.left // max(1, self.at_a_time))
+
+    @property
+    def left(self) -> int:
+        """Blocks that nobody has taken."""
+        return len(self._blocks) - self.taken
 
     def take(self, spent: int) -> tuple[Sequence[int], int]:
         """Return the next blocks and the budget left, less what was spent since the last call."""
         with self._lock:
             self._left -= spent
-            first, self._taken = self._taken, min(self._taken + self._at_a_time, len(self._blocks))
-            return self._blocks[first : self._taken], self._left
+            first, self.taken = self.taken, min(self.taken + self.at_a_time, len(self._blocks))
+            return self._blocks[first : self.taken], self._left
+
+    def end(self, spent: int, *, gives_up: bool) -> None:
+        """Know what a worker spent that takes no more blocks."""
+        with self._lock:
+            self._left -= spent
+        if gives_up:
+            self.give_up()
 
     def give_up(self) -> None:
         """Leave the remaining blocks alone."""
         with self._lock:
-            self._taken = len(self._blocks)
+            self.taken = len(self._blocks)
 
 
 _UNBOUNDED = 1 << 62
@@ -186,9 +246,10 @@ _UNBOUNDED = 1 << 62
 class _Worker:
     """One thread's share of the work, and what came of it."""
 
-    def __init__(self, work: _Work, text: Tables, code: Code, context: Context, memory: DeviceMemory) -> None:
-        self._work, self._made_of = work, (text, context, memory)
-        self._dispatch = code.address("dispatch")
+    def __init__(
+        self, work: _Work, made: _Compiled | _Interpreted, context: Context, memory: DeviceMemory
+    ) -> None:
+        self._work, self._made, self._launch = work, made, (context, memory)
         self._run_blocks = function("run_blocks", INT, ADDRESS)
         self.stop = Stop.DONE
         self.fault: Fault | None = None
@@ -212,7 +273,7 @@ class _Worker:
     def _run(self) -> None:
         machine: Machine | None = None
         spent = 0
-        while self.stop is Stop.DONE:
+        while self.stop is Stop.DONE and self._made.goes_on():
             blocks, left = self._work.take(spent)
             if not blocks:
                 self.stop = Stop.INSTRUCTIONS if self._is_cancelled else Stop.DONE
@@ -232,7 +293,7 @@ class _Worker:
             if not self._is_cancelled:
                 spent = limits.warp_instructions - int(machine.record["budget"])
                 self.warp_instructions += spent
-        self._work.give_up()
+        self._work.end(spent, gives_up=self.stop is not Stop.DONE)
 
     def cancel(self) -> None:
         """End soon: nothing is left of the budget, unless the native loop writes it at the same time."""
@@ -242,10 +303,11 @@ class _Worker:
             self._machine_running.record["budget"] = 0
 
     def _machine(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
-        text, context, memory = self._made_of
-        machine = Machine(text, context, memory, blocks, limits, spare=min(len(blocks), _MOST_WAITING))
+        spare = min(len(blocks), _MOST_WAITING)
+        machine = Machine(self._made.tables, *self._launch, blocks, limits, spare=spare)
         machine.caller.printed, machine.caller.launched = self.printed, self.launched
-        machine.record["code.dispatch"] = self._dispatch
+        machine.access_directly()
+        self._made.begin(machine)
         machine.record["launch.first_turn"] = _FIRST_TURN
         return machine
 
@@ -274,11 +336,14 @@ def _run(workers: Sequence[_Worker], cancelled: Callable[[], bool]) -> None:
 
 
 def _join(running: Sequence[Future[None]], workers: Sequence[_Worker], cancelled: Callable[[], bool]) -> None:
-    """Wait for threads; once cancelled, tell their workers until they end."""
+    """Wait for threads; once cancelled, tell their workers until they end; raise what one has raised."""
     while wait(running, _PATIENCE).not_done:
         if cancelled():
             for worker in workers:
                 worker.cancel()
+    for worker in workers:
+        if worker.error is not None:
+            raise worker.error
 
 
 def _outcome(workers: Sequence[_Worker]) -> Outcome:

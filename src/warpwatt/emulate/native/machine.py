@@ -116,6 +116,10 @@ class Machine:
             compile=self._callback(lambda _first, _second: compile_()),
         )
 
+    def access_directly(self) -> None:
+        """Have accesses not counted, but held to the bounds of allocations."""
+        self._set("code", ranges=self._table(np.zeros(max(1, len(self.tables.operations)), RANGE)))
+
     def raise_pending(self) -> None:
         """Raise what a runtime function in Python has raised, if one has."""
         if self._error is not None:
@@ -240,7 +244,6 @@ class Machine:
             "code",
             operations=self._table(_operations(tables)),
             operation_count=len(tables.operations),
-            ranges=self._table(np.zeros(max(1, len(tables.operations)), RANGE)),
             block_instructions=self._table(np.array(instructions, np.int64)),
             block_count=len(blocks),
             guarded_instructions=self._table(np.array(tables.guarded, np.int64)),

@@ -1,9 +1,9 @@
 """SASS: cubin contents, decoding and nvdisasm's listing, control codes, opcodes, translation into a Program.
 
-Public names: ``read_cubin(data) -> Cubin`` (one ``CubinKernel`` per entry: resources, code bytes, source
-lines), ``known_program(cubin, name) -> Program | None`` without nvdisasm, ``programs(cubin, text) ->
-Mapping[str, Program]`` from what it prints, ``decode_control(word) -> ControlCode``,
-``with_architecture(data, sm) -> bytes``, a cubin under another architecture's name.
+Public names: ``read_cubin(data) -> Cubin`` (one ``CubinKernel`` per entry, when it is asked for: resources,
+code bytes, source lines), ``known_program(kernel, target) -> Program | None`` without nvdisasm,
+``programs(cubin, text) -> Mapping[str, Program]`` from what it prints, ``decode_control(word) ->
+ControlCode``, ``with_architecture(data, sm) -> bytes``, a cubin under another architecture's name.
 """
 
 from warpwatt.isa.sass.cubin import Cubin, CubinKernel, read_cubin, with_architecture

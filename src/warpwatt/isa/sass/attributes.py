@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Attribute(IntEnum):
-    """Attribute numbers that we read; names and values as ``cuobjdump -elf`` prints them (13.5)."""
+    """Attribute numbers that we read; names and values as NVIDIA's cuobjdump prints them (13.5)."""
 
     MAX_THREADS = 0x05
     PARAM_CBANK = 0x0A
@@ -60,10 +60,10 @@ def words(value: bytes) -> tuple[int, ...]:
     return struct.unpack_from(f"<{count}I", value)
 
 
-def per_symbol(data: bytes, attribute: Attribute) -> dict[int, int]:
-    """Return symbol index -> number for an attribute of the file such as ``REGCOUNT``."""
-    values = (words(value) for number, value in attributes(data) if number == attribute)
-    return {pair[0]: pair[1] for pair in values if len(pair) == 2}
+def per_symbol(data: bytes) -> dict[tuple[int, int], int]:
+    """Return the attributes of the file that are numbers of a symbol, such as ``REGCOUNT``, by both."""
+    pairs = ((attribute, words(value)) for attribute, value in attributes(data))
+    return {(attribute, pair[0]): pair[1] for attribute, pair in pairs if len(pair) == 2}
 
 
 def number(data: bytes, attribute: Attribute) -> int | None:

@@ -19,11 +19,12 @@ from warpwatt.isa.sass.attributes import (
     per_symbol,
     words,
 )
-from warpwatt.isa.sass.elf import FLAGS_OFFSET, FUNCTION, MACHINE_CUDA, Elf, Section, Symbol, read_elf
+from warpwatt.isa.sass.elf import FLAGS_OFFSET, MACHINE_CUDA, Elf, Section, Symbol, read_elf
 from warpwatt.isa.sass.image import RESERVED_SHARED, Image, read_image
 from warpwatt.isa.sass.lines import LineTable, line_tables
 
 _TEXT = ".text."
+_FUNCTION = 2
 _RELOCATABLE = 1
 
 
@@ -74,48 +75,43 @@ class CubinKernel:
     relocated: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Cubin:
-    """A cubin; what it says of a kernel is read when somebody asks for it."""
+    """A cubin: ``target`` such as ``sm_90``. Its kernels are read when they are asked for."""
 
-    elf: Elf
+    target: str
     data: bytes
     """The whole file, for tools that read it."""
+    elf: Elf
+    _read: dict[str, CubinKernel] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @cached_property
-    def sm(self) -> int:
-        """The number of its architecture, such as 90."""
-        sm = self.elf.flags >> 8 * _byte_of_architecture(self.elf) & 0xFF
-        if not 10 <= sm <= 200:
-            raise ParseError(f"damaged cubin: its flags name the architecture sm_{sm}")
-        return sm
+    def names(self) -> Mapping[str, int]:
+        """Each kernel's name and number of its symbol, in the order of the symbol table."""
+        elf = self.elf
+        return {s.name: i for i, s in enumerate(elf.symbols) if s.kind == _FUNCTION and _is_entry(elf, s)}
 
-    @property
-    def target(self) -> str:
-        """Its architecture, such as ``sm_90``."""
-        return f"sm_{self.sm}"
+    @cached_property
+    def kernels(self) -> tuple[CubinKernel, ...]:
+        """All kernels, by :meth:`kernel`."""
+        return tuple(map(self.kernel, self.names))
+
+    @cached_property
+    def image(self) -> Image:
+        """The module's variables, without those of a single kernel."""
+        return read_image(self.elf, "", self._sm)
 
     @cached_property
     def toolkit(self) -> str:
-        """The version of ptxas, such as ``13.5.37``; empty if it is not recorded."""
+        """The version of ptxas that made it, such as ``13.5.37`` (empty if not recorded)."""
         note = self.elf.section(".note.nv.tkinfo")
         found = re.search(rb"\bV(\d+\.\d+\.\d+)", note.data) if note is not None else None
         return found[1].decode() if found else ""
 
     @property
     def relocatable(self) -> bool:
-        """Whether it is not device-linked: what its functions call in other files is missing."""
+        """Not device-linked: what its functions call in other files is missing."""
         return self.elf.kind == _RELOCATABLE
-
-    @cached_property
-    def entries(self) -> dict[str, int]:
-        """Names of the kernels, in the order of the symbol table, and the numbers of their symbols."""
-        return {s.name: i for i, s in enumerate(self.elf.symbols) if _is_entry(self.elf, s)}
-
-    @property
-    def kernels(self) -> tuple[CubinKernel, ...]:
-        """All kernels, in the order of the symbol table."""
-        return tuple(map(self.kernel, self.entries))
 
     def kernel(self, name: str) -> CubinKernel:
         """Return the kernel of that name.
@@ -125,38 +121,64 @@ class Cubin:
         KeyError
             If there is none.
         ParseError
-            If what the file says of it is damaged.
+            If the file is damaged.
         """
-        if name not in self._known:
-            self._known[name] = _kernel(self, self.entries[name])
-        return self._known[name]
+        if name not in self._read:
+            self._read[name] = self._kernel(name, self.elf.symbols[self.names[name]])
+        return self._read[name]
 
-    def functions(self, name: str) -> tuple[int, ...]:
-        """Return the numbers of the symbols of a kernel and of the functions in its section."""
-        section = self.elf.symbols[self.entries[name]].section
-        return tuple(i for i, s in enumerate(self.elf.symbols) if s.kind == FUNCTION and s.section == section)
+    def _kernel(self, name: str, symbol: Symbol) -> CubinKernel:
+        elf = self.elf
+        text = elf.sections[symbol.section]
+        if text.size % 16:
+            raise ParseError(f"damaged cubin: the code of {name} is not a multiple of 16 bytes")
+        section = elf.section(".nv.info." + name)
+        info = section.data if section is not None else b""
+        memory = read_image(elf, name, self._sm, self.image)
+        cbank = words(next((v for key, v in attributes(info) if key == Attribute.PARAM_CBANK), b""))
+        return CubinKernel(
+            name,
+            text.data,
+            self._resources(name, text, info, memory.static_shared - RESERVED_SHARED * (self._sm >= 90)),
+            kernel_parameters(info),
+            cbank[1] & 0xFFFF if len(cbank) == 2 else 0,
+            _functions(elf, symbol),
+            indirect_targets(info),
+            self._lines.get(symbol.section, LineTable()),
+            memory,
+            bool(elf.relocations(text.name)),
+        )
+
+    @property
+    def _sm(self) -> int:
+        return int(self.target.removeprefix("sm_"))
 
     @cached_property
-    def module(self) -> Image:
-        """What belongs to no kernel: global and constant variables, the addresses in them."""
-        return read_image(self.elf, "", self.sm)
-
-    @cached_property
-    def _known(self) -> dict[str, CubinKernel]:
-        return {}
-
-    @cached_property
-    def lines(self) -> dict[int, LineTable]:
-        """Source lines by code section."""
+    def _lines(self) -> Mapping[int, LineTable]:
         return line_tables(self.elf)
 
     @cached_property
-    def common(self) -> dict[Attribute, dict[int, int]]:
-        """Numbers that the file keeps of all its symbols, by attribute and symbol."""
-        whole = self.elf.section(".nv.info")
-        data = whole.data if whole is not None else b""
-        wanted = (Attribute.REGCOUNT, Attribute.FRAME_SIZE, Attribute.MIN_STACK_SIZE)
-        return {attribute: per_symbol(data, attribute) for attribute in wanted}
+    def _numbers(self) -> Mapping[tuple[int, int], int]:
+        """What the file says of its symbols, by attribute and symbol."""
+        section = self.elf.section(".nv.info")
+        return per_symbol(section.data if section is not None else b"")
+
+    def _resources(self, name: str, text: Section, info: bytes, shared: int) -> Resources:
+        """Return registers, memory and barriers; older layouts keep registers and barriers in the section."""
+        symbol, common = self.names[name], self._numbers
+        registers = common.get((Attribute.REGCOUNT, symbol))
+        barriers = number(info, Attribute.NUM_BARRIERS)
+        frame = common.get((Attribute.FRAME_SIZE, symbol), 0)
+        stack = common.get((Attribute.MIN_STACK_SIZE, symbol), 0)
+        constants = self.elf.section(".nv.constant0." + name)
+        return Resources(
+            registers=text.info >> 24 if registers is None else registers,
+            static_shared=shared,
+            local=max(frame, RECURSIVE_STACK if stack == _UNBOUNDED else stack),
+            constant=constants.size if constants is not None else 0,
+            barriers=text.flags >> 20 & 0x1F if barriers is None else barriers & 0xFF,
+            max_threads=_max_threads(info),
+        )
 
 
 def read_cubin(data: bytes) -> Cubin:
@@ -173,9 +195,15 @@ def read_cubin(data: bytes) -> Cubin:
             f"not a cubin: an ELF file for machine {elf.machine}, not {MACHINE_CUDA} (CUDA)",
             hint="compile with nvcc -cubin, or pass the executable itself, not one of its object files",
         )
-    found = Cubin(elf, data)
-    _ = found.sm  # damaged flags are an error here
-    return found
+    return Cubin(f"sm_{_architecture(elf)}", data, elf)
+
+
+def _architecture(elf: Elf) -> int:
+    """Return the number after ``sm_``."""
+    sm = elf.flags >> 8 * _byte_of_architecture(elf) & 0xFF
+    if not 10 <= sm <= 200:
+        raise ParseError(f"damaged cubin: its flags name the architecture sm_{sm}")
+    return sm
 
 
 def _byte_of_architecture(elf: Elf) -> int:
@@ -196,38 +224,9 @@ def with_architecture(data: bytes, sm: int) -> bytes:
 
 
 def _is_entry(elf: Elf, symbol: Symbol) -> bool:
-    """Return whether a symbol is a kernel: the function that a code section is named after."""
-    return (
-        symbol.kind == FUNCTION
-        and 0 < symbol.section < len(elf.sections)
-        and elf.sections[symbol.section].name == _TEXT + symbol.name
-        and elf.section(".nv.constant0." + symbol.name) is not None
-    )
-
-
-def _kernel(cubin: Cubin, index: int) -> CubinKernel:
-    """Return what the cubin says about the kernel that symbol ``index`` names."""
-    elf, symbol = cubin.elf, cubin.elf.symbols[index]
-    text = elf.sections[symbol.section]
-    if len(text.data) % 16:
-        raise ParseError(f"damaged cubin: the code of {symbol.name} is not a multiple of 16 bytes")
-    section = elf.section(".nv.info." + symbol.name)
-    info = section.data if section is not None else b""
-    memory = read_image(elf, symbol.name, cubin.sm)
-    cbank = words(next((v for key, v in attributes(info) if key == Attribute.PARAM_CBANK), b""))
-    shared = memory.static_shared - RESERVED_SHARED * (cubin.sm >= 90)
-    return CubinKernel(
-        symbol.name,
-        text.data,
-        _resources(cubin, index, text, info, shared),
-        kernel_parameters(info),
-        cbank[1] & 0xFFFF if len(cbank) == 2 else 0,
-        _functions(elf, symbol),
-        indirect_targets(info),
-        cubin.lines.get(symbol.section, LineTable()),
-        memory,
-        bool(elf.relocations(text.name)),
-    )
+    """Return whether a function is a kernel: a code section and one of its parameters are named after it."""
+    named = 0 < symbol.section < len(elf.sections) and elf.sections[symbol.section].name
+    return named == _TEXT + symbol.name and ".nv.constant0." + symbol.name in elf.index
 
 
 RECURSIVE_STACK = 16 * 1024
@@ -241,27 +240,10 @@ def _functions(elf: Elf, kernel: Symbol) -> tuple[Function, ...]:
     """Return the functions that share the kernel's section, by offset."""
     found = [
         Function(s.name, s.value, s.size)
-        for s in elf.functions.get(kernel.section, ())
-        if s.name != kernel.name
+        for s in elf.defined[kernel.section]
+        if s.kind == _FUNCTION and s.name != kernel.name
     ]
     return tuple(sorted(found, key=lambda f: f.offset))
-
-
-def _resources(cubin: Cubin, index: int, text: Section, info: bytes, shared: int) -> Resources:
-    """Return registers, memory and barriers; older layouts keep registers and barriers in the section."""
-    registers = cubin.common[Attribute.REGCOUNT].get(index)
-    barriers = number(info, Attribute.NUM_BARRIERS)
-    frame = cubin.common[Attribute.FRAME_SIZE].get(index, 0)
-    stack = cubin.common[Attribute.MIN_STACK_SIZE].get(index, 0)
-    constants = cubin.elf.section(".nv.constant0." + cubin.elf.symbols[index].name)
-    return Resources(
-        registers=text.info >> 24 if registers is None else registers,
-        static_shared=shared,
-        local=max(frame, RECURSIVE_STACK if stack == _UNBOUNDED else stack),
-        constant=constants.size if constants is not None else 0,
-        barriers=text.flags >> 20 & 0x1F if barriers is None else barriers & 0xFF,
-        max_threads=_max_threads(info),
-    )
 
 
 def _max_threads(info: bytes) -> int | None:

@@ -9,6 +9,7 @@ that leaves this module is :class:`~warpwatt.core.errors.ParseError`.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -26,8 +27,6 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = {9: struct.Struct("<QQ"), 4: struct.Struct("<QQq")}
 """Rows of a relocation table by section type: SHT_REL, SHT_RELA."""
 
-FUNCTION = 2
-"""Kind of a symbol that names code."""
 _TYPE_SYMTAB = 2
 _WITHOUT_BYTES = (8, 0x70000007, 0x7000000A)
 """Types of sections that the file holds no bytes for: SHT_NOBITS, and in relocatable code variables that
@@ -35,7 +34,7 @@ start as zeros and shared memory."""
 
 
 class Section(NamedTuple):
-    """One section. ``data`` is empty where the file holds no bytes for it (``.nv.shared.*``)."""
+    """One section: ``size`` bytes, of which ``file`` may hold none (``.nv.shared.*``)."""
 
     name: str
     type: int
@@ -43,11 +42,17 @@ class Section(NamedTuple):
     size: int
     link: int
     info: int
-    data: bytes
+    file: bytes
+    offset: int = 0
+
+    @property
+    def data(self) -> bytes:
+        """The bytes that the file holds for the section."""
+        return b"" if self.type in (0, *_WITHOUT_BYTES) else self.file[self.offset : self.offset + self.size]
 
 
 class Symbol(NamedTuple):
-    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` of code :data:`FUNCTION`."""
+    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` 2 a function."""
 
     name: str
     kind: int
@@ -56,8 +61,7 @@ class Symbol(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Relocation:
+class Relocation(NamedTuple):
     """A place (``offset`` into the section) that holds the address of ``symbol`` plus ``addend``.
 
     ``type`` is the machine's number for how. ``in_place``: the place itself holds the addend (SHT_REL).
@@ -70,7 +74,7 @@ class Relocation:
     in_place: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Elf:
     """Contents of an ELF file; ``kind`` 1 is relocatable, 2 linked."""
 
@@ -81,32 +85,31 @@ class Elf:
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
 
-    def section(self, name: str) -> Section | None:
-        """Return the first section of that name, or None."""
-        place = self.places.get(name)
-        return None if place is None else self.sections[place]
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Number of the first section of each name."""
+        return {s.name: i for i, s in reversed([*enumerate(self.sections)])}
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        """Index into :attr:`sections` by name; of equal names, the first."""
-        return {s.name: len(self.sections) - k for k, s in enumerate(reversed(self.sections), 1)}
-
-    @cached_property
-    def functions(self) -> dict[int, list[Symbol]]:
-        """Functions by the section of their code."""
+    def defined(self) -> Mapping[int, tuple[Symbol, ...]]:
+        """The symbols in each section that has some, by its number."""
         found: dict[int, list[Symbol]] = {}
         for symbol in self.symbols:
-            if symbol.kind == FUNCTION:
-                found.setdefault(symbol.section, []).append(symbol)
-        return found
+            found.setdefault(symbol.section, []).append(symbol)
+        return {section: tuple(symbols) for section, symbols in found.items()}
+
+    def section(self, name: str) -> Section | None:
+        """Return the first section of that name, or None."""
+        at = self.index.get(name)
+        return None if at is None else self.sections[at]
 
     def relocations(self, name: str) -> tuple[Relocation, ...]:
         """Return the relocations of section ``name`` in file order, from ``.rela`` or ``.rel`` + name."""
         table = self.section(".rela" + name) or self.section(".rel" + name)
         if table is None or table.type not in _RELOCATION:
             return ()
-        row = _RELOCATION[table.type]
-        rows = row.iter_unpack(table.data[: len(table.data) // row.size * row.size])
+        row, data = _RELOCATION[table.type], table.data
+        rows = row.iter_unpack(data[: len(data) // row.size * row.size])
         return tuple(
             Relocation(r[0], r[1] >> 32, r[2] if len(r) == 3 else 0, r[1] & 0xFFFFFFFF, len(r) == 2)
             for r in rows
@@ -161,11 +164,9 @@ def _section(data: bytes, row: tuple[int, ...], names: bytes) -> Section:
     """Return one section from its row of the section table."""
     name_offset, kind, flags, _, offset, size, link, info, _, _ = row
     name = _string(names, name_offset)
-    contents = b""
     if kind not in (0, *_WITHOUT_BYTES):
         _check(data, offset, size, f"section {name}")
-        contents = data[offset : offset + size]
-    return Section(name, kind, flags, size, link, info, contents)
+    return Section(name, kind, flags, size, link, info, data, offset)
 
 
 def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
@@ -175,9 +176,8 @@ def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
         return ()
     if table.link >= len(sections):
         raise ParseError("damaged ELF file: the symbol table has no names")
-    names = sections[table.link].data
-    whole = len(table.data) // _SYMBOL.size * _SYMBOL.size
-    rows = _SYMBOL.iter_unpack(table.data[:whole])
+    names, data = sections[table.link].data, table.data
+    rows = _SYMBOL.iter_unpack(data[: len(data) // _SYMBOL.size * _SYMBOL.size])
     return tuple(
         Symbol(_string(names, name), kind & 15, at, value, size) for name, kind, _, at, value, size in rows
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from warpwatt.core.program import Pointer, Space, Variable
 from warpwatt.isa.sass.elf import Elf, Relocation, Section, Symbol
 
-_CONSTANT = re.compile(r"\.nv\.constant(\d+)(?:\.(.+))?$")
 _INITIALIZED, _ZEROED = ".nv.global.init", ".nv.global"
 _OBJECT, _FUNCTION = 1, 2
 _UNDEFINED = 0
@@ -52,36 +51,40 @@ class _Place:
     base: int = 0
 
 
-def read_image(elf: Elf, kernel: str, sm: int) -> Image:
+def read_image(elf: Elf, kernel: str, sm: int, module: Image | None = None) -> Image:
     """Return the memory of a linked cubin as one of its kernels sees it.
 
     Addresses of variables stay symbolic (:class:`~warpwatt.core.program.Pointer`); addresses of code are
-    numbers already. Global variables with contents come first, those without behind them.
+    numbers already. Global variables with contents come first, those without behind them. ``module`` is what
+    all kernels see (``kernel`` ``""``), where it is known.
     """
-    places = {elf.sections.index(p.section): p for p in _places(elf, kernel)}
-    variables = tuple(
-        _variable(symbol, places[symbol.section])
-        for symbol in elf.symbols
-        if symbol.kind == _OBJECT and symbol.section in places
-    )
+    places = {elf.index[p.section.name]: p for p in _places(elf, kernel)}
+    shared = module or Image()
+    own = {i: p for i, p in places.items() if module is None or p.section.name.endswith(f".{kernel}")}
+    variables = [v for i, place in own.items() for v in _variables(place, elf.defined.get(i, ()))]
     banks = {  # one without contents in the file is zero
         p.bank: p.section.data or bytes(min(p.section.size, _LARGEST_BANK))
-        for p in places.values()
+        for p in own.values()
         if p.bank is not None
     }
-    pointers = [pointer for place in places.values() for pointer in _pointers(elf, place, places)]
+    pointers = [pointer for place in own.values() for pointer in _pointers(elf, place, places)]
     immediates, addresses = _address_immediates(elf, kernel)
     if addresses:
         banks[_ADDRESS_BANK] = bytes(8 * len(addresses))
-    return Image(variables, banks, (*pointers, *addresses), _shared(elf, kernel, sm), immediates)
+    return Image(
+        (*shared.variables, *variables),
+        {**shared.constants, **banks},
+        (*shared.pointers, *pointers, *addresses),
+        _shared(elf, kernel, sm),
+        immediates,
+    )
 
 
 def _places(elf: Elf, kernel: str) -> Iterator[_Place]:
     """Yield the sections with the kernel's constants and the module's variables."""
-    for section in elf.sections:
-        found = _CONSTANT.match(section.name)
-        if found and int(found[1]) != _PARAMETER_BANK and found[2] in (None, kernel):
-            yield _Place(section, Space.CONST, int(found[1]))
+    for bank, owner in product(range(_PARAMETER_BANK + 1, _ADDRESS_BANK), ("", f".{kernel}")):
+        if section := elf.section(f".nv.constant{bank}{owner}"):
+            yield _Place(section, Space.CONST, bank)
     initialized = elf.section(_INITIALIZED)
     if initialized is not None:
         yield _Place(initialized, Space.GLOBAL, None)
@@ -90,12 +93,14 @@ def _places(elf: Elf, kernel: str) -> Iterator[_Place]:
         yield _Place(zeroed, Space.GLOBAL, None, -(-size // _SECTION_ALIGN) * _SECTION_ALIGN)
 
 
-def _variable(symbol: Symbol, place: _Place) -> Variable:
-    """Return a variable; ``align`` is that of its offset, at most 256."""
-    offset = place.base + symbol.value
-    initial = place.section.data[symbol.value : symbol.value + symbol.size]
-    align = min(offset & -offset or _SECTION_ALIGN, _SECTION_ALIGN)
-    return Variable(symbol.name, place.space, symbol.size, align, initial=initial, offset=offset)
+def _variables(place: _Place, symbols: Sequence[Symbol]) -> Iterator[Variable]:
+    """Yield the variables in a section; ``align`` is that of the offset, at most 256."""
+    data = place.section.data
+    for symbol in symbols:
+        if symbol.kind == _OBJECT:
+            offset, initial = place.base + symbol.value, data[symbol.value : symbol.value + symbol.size]
+            align = min(offset & -offset or _SECTION_ALIGN, _SECTION_ALIGN)
+            yield Variable(symbol.name, place.space, symbol.size, align, initial=initial, offset=offset)
 
 
 def _pointers(elf: Elf, place: _Place, places: Mapping[int, _Place]) -> Iterator[Pointer]:
@@ -136,9 +141,8 @@ def _addend(section: Section, relocation: Relocation) -> int:
 
 def _within(elf: Elf, section: Symbol, addend: int) -> tuple[Symbol, int]:
     """Return the variable, and the offset in it, at ``addend`` bytes into a section that is named instead."""
-    for symbol in elf.symbols:
-        inside = symbol.kind == _OBJECT and symbol.section == section.section
-        if inside and symbol.value <= addend < symbol.value + symbol.size:
+    for symbol in elf.defined[section.section]:
+        if symbol.kind == _OBJECT and symbol.value <= addend < symbol.value + symbol.size:
             return symbol, addend - symbol.value
     return section, addend
 

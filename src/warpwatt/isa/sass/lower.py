@@ -59,9 +59,9 @@ class _Range:
 def programs(cubin: Cubin, text: str | bytes, names: Iterable[str] | None = None) -> Mapping[str, Program]:
     """Return the program of each kernel, by the linker's name; ``text`` is ``nvdisasm -json`` of the cubin.
 
-    ``names`` are the kernels wanted, None: all. Functions that a kernel calls stand in ``Program.functions``.
-    Labels are ``L_`` and the offset in the kernel's code in hexadecimal. The padding behind the last
-    instruction of a function is dropped.
+    ``names`` chooses some. Functions that the kernel calls stand in ``Program.functions``. Labels are ``L_``
+    and the offset in the kernel's code in hexadecimal. The padding behind the last instruction of a function
+    is dropped.
 
     Raises
     ------
@@ -70,15 +70,14 @@ def programs(cubin: Cubin, text: str | bytes, names: Iterable[str] | None = None
     ParseError
         Text and code do not fit.
     """
-    listing, wanted = read_listing(text), cubin.entries if names is None else names
-    return {name: _program(cubin.kernel(name), listing.get(name, ()), cubin.target) for name in wanted}
+    listing, chosen = read_listing(text), map(cubin.kernel, cubin.names if names is None else names)
+    return {kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in chosen}
 
 
-def known_program(cubin: Cubin, name: str) -> Program | None:
+def known_program(kernel: CubinKernel, target: str) -> Program | None:
     """Return the program of a kernel whose machine code is read without nvdisasm: the same; else None."""
-    kernel = cubin.kernel(name)
-    lines = decode(kernel, cubin.sm)
-    return None if lines is None else _program(kernel, lines, cubin.target)
+    lines = decode(kernel, int(target.removeprefix("sm_")))
+    return None if lines is None else _program(kernel, lines, target)
 
 
 def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Program:
