@@ -74,6 +74,10 @@ cudaError_t Client::perform_one(Stream&, const LibraryWork& work) {
 
 using namespace warpwatt::runtime;
 
+LIBRARY_API void warpwatt_observe(void (*seen)(message::Type, std::uint64_t, std::string_view)) {
+    Client::get().connection.observer = seen;
+}
+
 std::int64_t warpwatt_library_call(const char* name, const std::uint64_t* words, std::size_t count,
                                    bool in_stream, double first, double second, const void* called_from) {
     Entry entry;
