@@ -1,5 +1,5 @@
-// CUPTI's activity API: what profilers read of kernels, copies and the calls that asked for them. Times of the
-// GPU are predicted; they are placed behind the call on the profiler's own clock. From cupti_activity.h.
+// CUPTI's activity API: what profilers read of kernels, copies and the calls that asked for them. Times of
+// the GPU are predicted; they are placed behind the call on the profiler's own clock. From cupti_activity.h.
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,15 +20,20 @@ using namespace warpwatt::runtime;
 extern "C" {
 void warpwatt_observe(void (*seen)(message::Type, std::uint64_t, std::string_view));
 // Writes what the GPU does, as far as it was asked for from `first` on, in ns. Returns how many spans.
-std::int64_t warpwatt_spans(std::uint64_t first, std::uint64_t skipped, std::uint64_t most, void* spans, double,
-                            double);
+std::int64_t warpwatt_spans(std::uint64_t first, std::uint64_t skipped, std::uint64_t most, void* spans,
+                            double, double);
 }
 
 namespace {
 
 constexpr int kSuccess = 0, kNoMoreRecords = 12;
 enum Activity : std::uint32_t {
-    kMemcpy = 1, kMemset = 2, kKernel = 3, kRuntime = 5, kConcurrentKernel = 10, kExternal = 39
+    kMemcpy = 1,
+    kMemset = 2,
+    kKernel = 3,
+    kRuntime = 5,
+    kConcurrentKernel = 10,
+    kExternal = 39
 };
 constexpr std::uint32_t kCopyCall = 41, kFillCall = 51, kLaunchCall = 211;  // of CUPTI_RUNTIME_TRACE_CBID
 constexpr std::size_t kSpans = 256;                                         // asked for at a time
@@ -50,7 +55,8 @@ RECORD KernelRecord {
     std::uint16_t registers;
     std::uint32_t partitioned[2];
     std::uint64_t start, end, completed;
-    std::uint32_t device, context, stream, grid[3], block[3], static_shared, dynamic_shared, local[2], correlation;
+    std::uint32_t device, context, stream, grid[3], block[3], static_shared, dynamic_shared, local[2],
+        correlation;
     std::int64_t grid_id;
     const char* name;
     void* reserved;
@@ -160,7 +166,8 @@ void seen(message::Type type, std::uint64_t host_ns, std::string_view record) {
     std::lock_guard lock(all.mutex);
     if (all.enabled.empty()) return;
     auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    Asked one{host_ns, tick(), type == message::Type::kCopy ? kCopyCall : kLaunchCall, thread, ++all.correlation};
+    Asked one{host_ns, tick(), type == message::Type::kCopy ? kCopyCall : kLaunchCall, thread,
+              ++all.correlation};
     if (is_launch) {
         message::Launch launch;
         std::memcpy(&launch, record.data(), sizeof launch);
@@ -229,7 +236,8 @@ LIBRARY_API int cuptiActivityFlushAll(std::uint32_t) {
         if (of_call == spans.end() || of_call->second.empty()) continue;
         Span span = of_call->second.front();
         of_call->second.pop_front();
-        for (auto [kind, id] : one.external) buffer.add(ExternalRecord{kExternal, kind, id, one.correlation, 0});
+        for (auto [kind, id] : one.external)
+            buffer.add(ExternalRecord{kExternal, kind, id, one.correlation, 0});
         auto call = span.kind == kMemset ? kFillCall : one.call;
         buffer.add(ApiRecord{kRuntime, call, one.at, one.at + static_cast<std::uint64_t>(1000 * rate),
                              static_cast<std::uint32_t>(getpid()), one.thread, one.correlation, 0});
@@ -305,7 +313,9 @@ LIBRARY_API int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::siz
 }
 
 LIBRARY_API int cuptiGetCallbackName(int, std::uint32_t call, const char** name) {
-    *name = call == kCopyCall ? "cudaMemcpyAsync" : call == kFillCall ? "cudaMemsetAsync" : "cudaLaunchKernel";
+    *name = call == kCopyCall   ? "cudaMemcpyAsync"
+            : call == kFillCall ? "cudaMemsetAsync"
+                                : "cudaLaunchKernel";
     return kSuccess;
 }
 
