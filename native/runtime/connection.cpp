@@ -49,6 +49,7 @@ void Connection::send(message::Type type, std::uint32_t flags, std::string_view 
     if (is_lost()) return;
     message::Header header{type, flags, ++sequence_, static_cast<std::uint64_t>(clock_.now_ns()),
                            record.size() + more.size()};
+    if (observer) observer(type, header.host_time_ns, record);
     std::array parts{as_text(header), record, more};
     if (!write(parts)) lose();
 }

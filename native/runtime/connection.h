@@ -51,6 +51,8 @@ public:
         send(type, flags_ | message::kWantsReply, as_text(record), more);
         return receive(descriptor);
     }
+    // Who is told of every message: its type, the time on the program's clock, its record.
+    void (*observer)(message::Type, std::uint64_t, std::string_view) = nullptr;
     // After a fork the socket is the parent's.
     void forget() { socket_ = -1; }
     // From now on it is no news that the device ends.

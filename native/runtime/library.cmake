@@ -42,7 +42,7 @@ endforeach()
 
 # Closed libraries: each function calls the device. One file by the name of each version, as programs of any look
 # for it.
-foreach(versions cublas:12:13 cublasLt:12:13 cufft:11:12 curand:10 cusolver:11:12 cusparse:12 nvidia-ml:1)
+foreach(versions cublas:12:13 cublasLt:12:13 cufft:11:12 curand:10 cusolver:11:12 cusparse:12 nvidia-ml:1 cupti:12:13)
   string(REPLACE ":" ";" versions "${versions}")
   list(POP_FRONT versions library)
   add_library(closed_${library} OBJECT "${folder}/closed/library.cpp")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -134,3 +135,63 @@ def test_results_are_those_of_the_cpu(script: str, tmp_path: Path) -> None:
         sum(word == "right" for word in found.values())
         >= script.count("check(") + script.count("\nlayer(") - 4
     )
+
+
+PROFILED = """
+import torch
+from torch.profiler import ProfilerActivity, profile
+x = torch.randn(256, 256).cuda()
+torch.cuda.synchronize()
+with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
+    for _ in range(3):
+        y = x @ x
+    y = y.cpu()
+for row in seen.key_averages():
+    print(row.key, row.count, row.self_device_time_total, row.device_time_total)
+"""
+
+
+def test_the_profiler_shows_predicted_times_by_operator(tmp_path: Path) -> None:
+    """The sum is that of our own table; ``aten::mm`` owns its product."""
+    (tmp_path / "script.py").write_text(PROFILED)
+    command = [sys.executable, "-m", "warpwatt", "run", "--gpu", "h100", "-o", str(tmp_path / "out.json")]
+    words = [*command, "--", str(TORCH), str(tmp_path / "script.py")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    rows = {line.rsplit(maxsplit=3)[0]: line.split()[-3:] for line in done.stdout.splitlines() if line}
+    (kernel,) = json.loads((tmp_path / "out.json").read_text())["runs"][0]["kernels"]
+    seconds = kernel["time"]["value"]
+    assert rows[kernel["name"]][0] == "3", done.stdout + done.stderr
+    assert float(rows[kernel["name"]][1]) == pytest.approx(seconds * 1e6, rel=1e-2)
+    assert float(rows["aten::mm"][2]) == pytest.approx(seconds * 1e6, rel=1e-2)
+    assert float(rows["Memcpy DtoH (Device -> Pageable)"][1]) > 0
+
+
+BOARD = """
+import pynvml, torch
+pynvml.nvmlInit()
+board = pynvml.nvmlDeviceGetHandleByIndex(0)
+x = torch.zeros(1024, 1024, device="cuda")
+before = pynvml.nvmlDeviceGetTotalEnergyConsumption(board)
+for _ in range(50):
+    x @ x
+torch.cuda.synchronize()
+used = pynvml.nvmlDeviceGetTotalEnergyConsumption(board) - before
+print(pynvml.nvmlDeviceGetName(board), used, torch.cuda.power_draw())
+"""
+
+
+def test_power_and_energy_are_those_of_the_predicted_board(tmp_path: Path) -> None:
+    """Needs ``nvidia-ml-py`` in the environment."""
+    (tmp_path / "script.py").write_text(BOARD)
+    command = [sys.executable, "-m", "warpwatt", "run", "--gpu", "h100", "-o", str(tmp_path / "out.json")]
+    words = [*command, "--", str(TORCH), str(tmp_path / "script.py")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    *name, energy, power = done.stdout.splitlines()[0].split()
+    (kernel,) = (
+        row
+        for row in json.loads((tmp_path / "out.json").read_text())["runs"][0]["kernels"]
+        if row["name"] == "cublasSgemm_v2"
+    )
+    assert name[:2] == ["NVIDIA", "H100"]
+    assert float(energy) > 1e3 * kernel["energy"]["value"]
+    assert 50e3 < float(power) < 700e3

@@ -76,3 +76,23 @@ def test_the_board_is_the_one_that_is_predicted(line):
     )
     assert read(line, "nvmlDeviceGetClockInfo", 1)[0] == round(default_clocks(GPU).sm / 1e6)
     assert read(line, "nvmlDeviceGetEnforcedPowerLimit")[0] == 1e3 * GPU.power_limit
+
+
+def test_profilers_get_the_spans_of_the_timeline(line):
+    arena = Arena(1 << 20)
+    shown = Board(GPU, None, line, lambda: None, lambda: 0, lambda: 7)
+    libraries = Libraries(arena, print, shown=shown)
+    for first, skipped, expected in ((0, 0, 2), (0, 1, 1), (2_000_000_007, 0, 1), (9_000_000_000, 0, 0)):
+        answer = libraries.asked(Call("warpwatt_spans", (first, skipped, 16, AT), (), {}))
+        assert isinstance(answer, bytes)
+        reply = LibraryCallReply.unpack(answer)
+        one = Contents.unpack(reply.data)
+        found = list(struct.iter_unpack("<4Q2I472s", one.data[: one.size]))
+        assert reply.result == len(found) == expected
+        if not first and not skipped:
+            assert [row[:6] for row in found] == [
+                (1_000_000_007, 1_000_000_007, 3_000_000_007, 0, 10, 0),
+                (5_000_000_007, 5_000_000_007, 5_500_000_007, 0, 1, 0),
+            ]
+            assert [row[6].rstrip(b"\0") for row in found] == [b"kernel", b"\2"]
+    arena.close()

@@ -88,7 +88,9 @@ def numbers(shape, dtype):
 def test_every_function_takes_what_the_headers_say():
     """The names and numbers of arguments in native/runtime/closed come from NVIDIA's headers."""
     text = "".join(path.read_text() for path in NAMES.glob("*.inc"))
-    known = {name: int(count) for name, count in re.findall(r"CALL(?:_IN_STREAM)?\((\w+), (\d+)\)", text)}
+    known = {
+        name: int(count) for name, count in re.findall(r"(?:CALL|CALL_IN_STREAM|SET)\((\w+), (\d+)\)", text)
+    }
     assert len(known) > 1000
     taken = {name: sum(kind not in "fd" for kind in entry.kinds) for name, entry in TABLE.items()}
     assert {name: known.get(name) for name in taken} == taken

@@ -74,8 +74,12 @@ cudaError_t Client::perform_one(Stream&, const LibraryWork& work) {
 
 using namespace warpwatt::runtime;
 
+LIBRARY_API void warpwatt_observe(void (*seen)(message::Type, std::uint64_t, std::string_view)) {
+    Client::get().connection.observer = seen;
+}
+
 std::int64_t warpwatt_library_call(const char* name, const std::uint64_t* words, std::size_t count,
-                                   bool in_stream, double first, double second, const void* called_from) {
+                                   LibraryCallWay way, double first, double second, const void* called_from) {
     Entry entry;
     Client& client = Client::get();
     if (client.start() || client.sticky) return kNotInitialized;
@@ -91,7 +95,7 @@ std::int64_t warpwatt_library_call(const char* name, const std::uint64_t* words,
     std::string arguments;
     for (std::size_t k = 0; k < count; ++k) {
         std::uint64_t word = words[k];
-        if (sets_stream ? k == 1 : in_stream && k + 1 == count) {
+        if (sets_stream ? k == 1 : way == LibraryCallWay::kInStream && k + 1 == count) {
             stream = client.stream(static_cast<cudaStream_t>(pointer_of(word)));
             if (!stream) return kNotInitialized;
             word = stream->number;
@@ -101,6 +105,10 @@ std::int64_t warpwatt_library_call(const char* name, const std::uint64_t* words,
     }
     if (sets_stream) client.library_streams[words[0]] = stream;
     record.in_capture = stream && stream->capture;
+    if (way == LibraryCallWay::kUnanswered) {
+        client.connection.send(message::Type::kLibraryCall, record, name + arguments + contents);
+        return 0;
+    }
     auto reply = client.call_library(record, name + arguments + contents);
     if (reply.is_missing) refuse(name, called_from);
     if (reply.captured) return client.submit(*stream, LibraryWork{reply.captured});

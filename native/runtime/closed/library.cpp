@@ -55,13 +55,13 @@ using W = std::uint64_t;
 #define NAMES_23 NAMES_22, w23
 #define NAMES_24 NAMES_23, w24
 
-#define DEFINE(name, count, in_stream)                                                          \
-    LIBRARY_API std::int64_t name(WORDS_##count, double first, double second) {                 \
-        const W words[] = {NAMES_##count};                                                      \
-        return warpwatt_library_call(#name, words, count, in_stream, first, second,             \
-                                     __builtin_return_address(0));                              \
+#define DEFINE(name, count, way)                                                                            \
+    LIBRARY_API std::int64_t name(WORDS_##count, double first, double second) {                             \
+        const W words[] = {NAMES_##count};                                                                  \
+        return warpwatt_library_call(#name, words, count, way, first, second, __builtin_return_address(0)); \
     }
-#define CALL(name, count) DEFINE(name, count, false)
-#define CALL_IN_STREAM(name, count) DEFINE(name, count, true)  // the last argument is the stream
+#define CALL(name, count) DEFINE(name, count, LibraryCallWay::kPlain)
+#define CALL_IN_STREAM(name, count) DEFINE(name, count, LibraryCallWay::kInStream)
+#define SET(name, count) DEFINE(name, count, LibraryCallWay::kUnanswered)
 
 #include LIBRARY_FUNCTIONS

@@ -121,7 +121,12 @@ class Device:
         if self.timing_only:
             self._want_times_alone()
         shown = Board(
-            self.gpus[0], self.clocks[0], self.timelines[0], self.work.place, lambda: self.allocations.bytes
+            self.gpus[0],
+            self.clocks[0],
+            self.timelines[0],
+            self.work.place,
+            lambda: self.allocations.bytes,
+            lambda: self._begun or 0,
         )
         self._libraries = Libraries(self.arena, self.notify, self._catch_up, shown)
         self._code = ProgramCode(self.gpus[0], self.arena, self.allocations, self.work)

@@ -75,6 +75,8 @@ class Span:
     energy: float
     launch: int = 0
     bytes: int = 0
+    asked: float = 0.0
+    """When the program asked for it."""
 
     @property
     def seconds(self) -> float:
@@ -151,14 +153,18 @@ class Timeline:
     ) -> None:
         """Run a kernel."""
         earliest = max(host, self._last_launch + self._intervals[graph])
-        span = self._run(Kind.KERNEL, name, stream, earliest, seconds, joules, launch=number)
-        self._last_launch = span.start
+        self._launched(self._run(Kind.KERNEL, name, stream, earliest, seconds, joules, launch=number), host)
 
     def call(self, host: float, name: str, stream: int, cost: Cost, number: int, *, graph: bool) -> None:
         """Run what a closed library does; ``number`` counts such calls."""
         earliest = max(host, self._last_launch + self._intervals[graph])
         cost_ = cost.time.value, cost.energy.value
-        self._last_launch = self._run(Kind.LIBRARY, name, stream, earliest, *cost_, launch=number).start
+        self._launched(self._run(Kind.LIBRARY, name, stream, earliest, *cost_, launch=number), host)
+
+    def _launched(self, span: Span, asked: float) -> None:
+        """Know when the last work began, and when the program asked for it."""
+        self._last_launch = span.start
+        self.spans[-1] = replace(span, asked=asked)
 
     def copy(self, host: float, record: CopyRecord) -> float:
         """Move bytes; return when that is done."""
@@ -184,7 +190,7 @@ class Timeline:
     ) -> Span:  # fmt: skip
         engine = ENGINES[kind]
         start = max(host, self._ready(stream), self._engines.get(engine, 0.0))
-        span = Span(kind, name, stream, start, start + seconds, joules, launch, size)
+        span = Span(kind, name, stream, start, start + seconds, joules, launch, size, host)
         self._streams[stream] = self._engines[engine] = span.end
         self.spans.append(span)
         return span

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -38,6 +39,7 @@ _MEMORY_VERSION = 0x2000028
 class Line(Protocol):
     """What a timeline tells."""
 
+    spans: list[Any]
     now: float
     """The latest time the host has reached, in s."""
 
@@ -57,6 +59,12 @@ class Board:
     line: Line
     place: Callable[[], None]
     used: Callable[[], int]
+    begun: Callable[[], int] = lambda: 0
+    """The program's clock at its first message, in ns."""
+
+    def nanoseconds(self, time: float) -> int:
+        """Return a moment on the program's clock."""
+        return self.begun() + round(time * 1e9)
 
     def joules(self, seconds_ago: float = 0.0) -> float:
         """Return what the board has drawn from the program's start to a moment."""
@@ -78,6 +86,33 @@ class Board:
         """Return a clock."""
         at = self.clocks or default_clocks(self.gpu)
         return round((at.memory if which == MEMORY_CLOCK else at.sm) / 1e6)
+
+
+_SPAN = np.dtype([
+    ("asked", "<u8"), ("start", "<u8"), ("end", "<u8"), ("bytes", "<u8"), ("kind", "<u4"), ("stream", "<u4"),
+    ("name", "S472"),
+])  # fmt: skip
+"""``Span`` in ``native/runtime/closed/cupti.cpp``."""
+_ACTIVITIES = {
+    "copy to device": (1, b"\1"), "copy to host": (1, b"\2"), "copy within device": (1, b"\10"),
+    "fill": (2, b""),
+}  # fmt: skip
+"""``CUpti_ActivityKind`` and ``CUpti_ActivityMemcpyKind``; all else are kernels."""
+
+
+@function("warpwatt_spans", "pppp")
+def spans(state: State, first: int, skipped: int, most: int, at: int) -> int:
+    """Return what the GPU does that the program asked for from a time of its clock on, in ns."""
+    one = board(state)
+    one.place()
+    wanted = (span for span in one.line.spans if one.nanoseconds(span.asked) >= first)
+    found = []
+    for span in itertools.islice(wanted, skipped, skipped + most):
+        times = (one.nanoseconds(time) for time in (span.asked, span.start, span.end))
+        kind, name_ = _ACTIVITIES.get(span.kind, (10, span.name.encode()))
+        found.append((*times, span.bytes, kind, span.stream, name_))
+    state.memory.put(at, np.frombuffer(np.array(found, _SPAN).tobytes(), np.uint8))
+    return len(found)
 
 
 def board(state: State) -> Board:
