@@ -17,5 +17,6 @@ RUNTIME_API void warpwatt_annotate(std::uint32_t note, const char* text) {
     Entry entry;
     Client& client = Client::get();
     if (client.is_started())
-        client.connection.send(message::Type::kAnnotation, message::Annotation{static_cast<message::Note>(note), 0}, text);
+        client.connection.send(message::Type::kAnnotation,
+                               message::Annotation{static_cast<message::Note>(note), 0}, text);
 }

@@ -127,7 +127,8 @@ public:
     cudaError_t submit(Stream& stream, Work work);
     cudaError_t perform(Stream& stream, const Work& work);
     cudaError_t launch_graph(const GraphExec& exec, Stream& stream);
-    // Calls a closed library's function; `arguments` follow the record. Writes what it returns to host memory.
+    // Calls a closed library's function; `arguments` follow the record. Writes what it returns to host
+    // memory.
     message::LibraryCallReply call_library(const message::LibraryCall& call, const std::string& arguments);
 
     std::recursive_mutex mutex;
@@ -148,7 +149,7 @@ public:
     Stream default_stream{};
     cudaError_t sticky = cudaSuccess;
     bool launches_pending = false, memory_lost = false, timing_only = false;  // as the device has said last
-    std::uint64_t last_number = 0;                       // of streams, events, textures, graphs
+    std::uint64_t last_number = 0;  // of streams, events, textures, graphs
 
 private:
     cudaError_t refuse_without_device();

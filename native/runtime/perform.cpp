@@ -124,8 +124,7 @@ cudaError_t Client::perform_one(Stream& stream, const FillWork& work) {
     if (is_moved) {
         if (cudaError_t error = make_current(work.to.address, work.bytes(), true)) return error;
         char* to = arena.host(work.to.address);
-        if (is_zero && work.bytes() >= kPunchedBytes &&
-            arena.contains(work.to.address)) {
+        if (is_zero && work.bytes() >= kPunchedBytes && arena.contains(work.to.address)) {
             fallocate(arena.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                       static_cast<off_t>(arena.offset(work.to.address)), static_cast<off_t>(work.bytes()));
         } else {
@@ -134,9 +133,9 @@ cudaError_t Client::perform_one(Stream& stream, const FillWork& work) {
             });
         }
     }
-    std::uint32_t flags =
-        (work.asynchronous ? message::kAsynchronous : 0) | (by_device ? message::kByDevice : 0) |
-        (is_moved || by_device ? 0 : message::kNotMoved);
+    std::uint32_t flags = (work.asynchronous ? message::kAsynchronous : 0) |
+                          (by_device ? message::kByDevice : 0) |
+                          (is_moved || by_device ? 0 : message::kNotMoved);
     connection.send(
         Type::kCopy,
         message::CopyRecord{work.to.address, 0, work.bytes(), stream.number, message::Copy::kFill, flags,
