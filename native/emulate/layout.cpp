@@ -78,6 +78,7 @@ constexpr Field kFields[] = {
     FIELD(Machine, code.branch_targets),
     FIELD(Machine, code.branch_target_count),
     FIELD(Machine, code.call),
+    FIELD(Machine, code.zeros),
     FIELD(Machine, code.operations),
     FIELD(Machine, code.operation_count),
     FIELD(Machine, code.ranges),

@@ -114,6 +114,7 @@ struct Code {
     const std::int64_t* branch_targets;    // pairs of an indirect branch: address, basic block
     std::int64_t branch_target_count;
     std::int64_t (*call)(std::int64_t function, std::int64_t lanes);  // in Python
+    const std::int64_t* zeros;  // of each such function: how many results are zeros in its place, 0: none
     const MemoryOperation* operations;
     std::int64_t operation_count;
     // Of the functional engine, else null: where each operation last was in global memory. Where it is there,

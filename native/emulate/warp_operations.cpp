@@ -40,7 +40,12 @@ void trap_lanes(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instr
 }
 
 void call_function(Machine* machine, std::int32_t function, LaneMask lanes) {
-    if (machine->fault.reason == FaultReason::kNone) machine->code.call(function, lanes);
+    if (machine->fault.reason != FaultReason::kNone) return;
+    if (std::int64_t zeros = machine->code.zeros[function])
+        std::memset(machine->value_bytes(), 0,
+                    static_cast<std::size_t>(zeros) * kLanes * sizeof(std::int64_t));
+    else
+        machine->code.call(function, lanes);
 }
 
 void match_lanes(Machine* machine, LaneMask active) {

@@ -108,11 +108,18 @@ std::int64_t note_call(std::int64_t function, std::int64_t lanes) {
 
 void a_call_names_its_warp_and_lanes() {
     TestFrame test;
+    std::int64_t zeros[8] = {};
     test.machine.code.call = note_call;
+    test.machine.code.zeros = zeros;
     test.active = 0xFF;
     test.mask(2) = 0xF0F0;
     test.run("call", 6);
     CHECK(called_with[0] == 6 && called_with[1] == 0xF0 && test.machine.caller == &test.warp());
+    zeros[5] = 2;
+    for (auto& value : test.machine.values) value.fill(1);
+    test.run("call", 5);
+    CHECK(called_with[0] == 6);  // zeros stand for what it would return
+    CHECK(test.machine.values[1][31] == 0 && test.machine.values[2][0] == 1);
 }
 
 void results_of_a_barrier_replace_its_number() {

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from warpwatt.run.records import Record
 
 NANO = 1e-9
-COMPUTED_BYTES = 2 << 30
-"""Device memory up to which programs are computed unless somebody says otherwise."""
+COMPUTED_BYTES = 64 << 20
+"""Device memory up to which programs with an allocator of their own (PyTorch) are computed by default."""
 PATIENCE = 2.0
 """Seconds of CPU time for a launch where the program waits, but reads nothing yet."""
 
@@ -69,7 +69,7 @@ class Device:
     measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
     """Launches that somebody measured, of any kernel."""
     timing_only: bool | None = None
-    """Whether times alone are wanted; None: once the program holds more than :data:`COMPUTED_BYTES`."""
+    """Whether times alone are wanted; None: of PyTorch, beyond :data:`COMPUTED_BYTES`."""
     arena: Arena = field(default_factory=Arena)
     allocations: Allocations = field(default_factory=Allocations)
     program: str = ""
@@ -190,21 +190,18 @@ class Device:
 
     def _allocate(self, record: p.Allocate, *_: Any) -> Answer:
         self.allocations.add(Block(record.address, record.size, record.kind))
-        too_much = self.timing_only is None and self.allocations.bytes > COMPUTED_BYTES
-        if too_much and not self.executor.timing_only:
-            self.work.place()
-            self.work.compute()
-            self._want_times_alone()
-            size = si(float(COMPUTED_BYTES), "B")
-            self.notify(
-                f"more than {size} of device memory: from here on times alone (--computed computes all)"
-            )
         return Answer()
 
     def _want_times_alone(self) -> None:
         self.executor.timing_only = self.predictor.steady.times_alone = True
 
     def _block(self, record: p.Block, *_: Any) -> Answer:
+        if self.timing_only is None and self.allocations.bytes > COMPUTED_BYTES:
+            self.timing_only = True
+            self._want_times_alone()
+            self._at_once()
+            size = si(float(COMPUTED_BYTES), "B")
+            self.notify(f"more than {size} of device memory: times alone from here (--computed computes all)")
         if self.executor.timing_only:  # else work waits that knows allocations as they were
             (self.allocations.give if record.is_given else self.allocations.take_back)(record.address)
         return Answer()

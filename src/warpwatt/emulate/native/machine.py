@@ -253,7 +253,13 @@ class Machine:
             branch_targets=self._table(np.array(pairs, np.int64)),
             branch_target_count=len(pairs),
             call=self._callback(self._call),
+            zeros=self._table(np.array([self._zeros(o) for o in tables.calls], np.int64)),
         )
+
+    def _zeros(self, operation: Operation) -> int:
+        """Return how many results of a runtime function are taken for zeros; 0 where it is called."""
+        is_unknown = self.context.unknown_factors and called(operation)[0] in PRODUCTS
+        return len(operation.results) if is_unknown else 0
 
     def _trace(self, limit: int) -> None:
         """Room for the events of the run, a third of the limit for each kind."""
@@ -292,9 +298,6 @@ class Machine:
         operation = self.tables.calls[number]
         name, constants = called(operation)
         area = self.record["values"].reshape(-1, WARP_SIZE)
-        if self.context.unknown_factors and name in PRODUCTS:
-            area[: len(operation.results)] = 0
-            return
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
         args = area[: len(operation.args)].copy()
         if name in SYSTEM_FUNCTIONS:
