@@ -57,3 +57,23 @@ def test_pytorch_finds_our_libraries_in_a_child_process(torch: Path):
     assert first == "ours"
     assert second == "['allocation', 'deallocation'] _warpwatt_device"
     assert "nothing to predict" in done.stderr
+
+
+CHILD = """
+import ctypes, os, subprocess, sys
+cuda = ctypes.CDLL("libcudart.so.13")
+at = ctypes.c_void_p()
+assert cuda.cudaMalloc(ctypes.byref(at), 1 << 20) == 0
+if len(sys.argv) > 1:
+    assert cuda.cudaMemset(at, 0, 1 << 20) == 0 and cuda.cudaDeviceSynchronize() == 0
+else:
+    subprocess.run([sys.executable, __file__, "again"], check=True)
+"""
+
+
+def test_a_child_process_has_a_device_of_its_own(tmp_path: Path):
+    (tmp_path / "parent.py").write_text(CHILD)
+    command = [sys.executable, "-m", "warpwatt", "run", sys.executable, str(tmp_path / "parent.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "fill" in done.stdout

@@ -232,7 +232,7 @@ class _Server:
         if record is None:
             return
         answer = device.handle(header, record.unpack(data))
-        if self._seen is not None:
+        if self._seen is not None and device is self._device:
             self._seen(header, data, answer.waited if header.flags & HeaderFlag.WANTS_REPLY else 0.0)
         if header.flags & HeaderFlag.WANTS_REPLY:
             messages.reply(answer, device.flags)

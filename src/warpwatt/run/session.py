@@ -76,17 +76,34 @@ def run(
     recorder = None if save is None else Recorder()
     if recorder is not None:
         device.work.before_prediction = partial(_keep, recorder, device)
+    devices = [device]
+
+    def another() -> Device:
+        devices.append(wanted.device())
+        return devices[-1]
+
     try:
-        ending = run_program(command, device, bounds, output, recorder.message if recorder else None)
-        if not device.ended:
-            device.finish()
+        seen = recorder.message if recorder else None
+        ending = run_program(command, device, bounds, output, seen, another)
+        for one in devices:
+            if not one.ended:
+                one.finish()
     finally:
-        device.arena.close()
+        for one in devices:
+            one.arena.close()
     if recorder is not None and save is not None:
         recorder.save(save)
         if recorder.left_out:
             wanted.notify(f"memory before {recorder.left_out} launches is not in {save}: it is too much")
-    return result(device, ending)
+    return result(_busiest(devices, wanted.notify), ending)
+
+
+def _busiest(devices: Sequence[Device], notify: Callable[[str], None]) -> Device:
+    """Return the device of the process that asked for most; say that others asked for something too."""
+    others = sum(bool(one.timelines[0].spans) for one in devices) - 1
+    if others > 0:
+        notify(f"{others} further processes used the device: the account is of the one that asked for most")
+    return max(devices, key=lambda one: len(one.timelines[0].spans))
 
 
 def _keep(recorder: Recorder, device: Device, launch: int) -> None:
