@@ -141,7 +141,7 @@ def run(
     \b
     warpwatt run app.cu [nvcc flags] -- ARGS  compile a program and run it
     warpwatt run ./app ARGS       made by `warpwatt nvcc`, or nvcc -cudart shared
-    warpwatt run python train.py  PyTorch, Triton, Numba, cuda-python; -m, torchrun
+    warpwatt run python train.py  PyTorch, Triton, Numba, cuda-python; python -m
     warpwatt run FILE             a run that --save kept; so do predict, sweep ...
 
     Host code runs here; a stand-in for the CUDA runtime sees every launch with its arguments and data.

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 RUNTIME = Path(__file__).parents[1] / "native" / "runtime"
 """Folder of our libraries under the names of NVIDIA's."""
-CUDA_WHEEL = (
-    "pip install torch --index-url https://download.pytorch.org/whl/cu130; no GPU or driver is needed"
-)
+CUDA_WHEEL = "install a wheel from https://download.pytorch.org/whl/cu130; no GPU or driver is needed"
 LEFT = 64 << 20
 """Bytes that are written to push what L2 holds out of it: more than any L2 has."""
 _ATTACH_GLOBAL = 1
