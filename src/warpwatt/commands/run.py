@@ -73,7 +73,7 @@ run_options = o.group(
     click.option(
         "--timing-only/--computed",
         default=None,
-        help="Predict times without computing large results; default: PyTorch beyond 64 MiB of memory.",
+        help="Predict times without computing large results; default: PyTorch beyond 256 MiB of memory.",
     ),
     click.option(
         "--trace",

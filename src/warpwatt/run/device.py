@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from warpwatt.run.records import Record
 
 NANO = 1e-9
-COMPUTED_BYTES = 64 << 20
+COMPUTED_BYTES = 256 << 20
 """Device memory up to which programs with an allocator of their own (PyTorch) are computed by default."""
 PATIENCE = 2.0
 """Seconds of CPU time for a launch where the program waits, but reads nothing yet."""
