@@ -52,7 +52,7 @@ enum class Type : std::uint32_t {
     kReset,
     kBye,
     kBlock,
-    kAnnotation,
+    kValue,
 };
 
 // Bits of Header::flags.
@@ -288,11 +288,9 @@ struct Block {
     std::uint64_t address;
     std::uint32_t is_given, reserved;
 };
-enum class Note : std::uint32_t { kBegin = 1, kEnd, kMark, kValue };
-// What a program says of itself: a region begins or ends, a moment, a line `name=value`.
-struct Annotation {  // + text
-    Note note;
-    std::uint32_t reserved;
+// A figure that the program reports about itself.
+struct Value {  // + text `name=value`
+    std::uint64_t reserved;
 };
 struct Bye {
     std::int32_t status;

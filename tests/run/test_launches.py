@@ -27,23 +27,23 @@ def request(x: int, y: int, n: int = 5, scale: float = 1.0) -> Request:
 
 def test_where_allocations_lie_makes_no_difference():
     one = request(FIRST, SECOND)
-    assert request(SECOND, THIRD).alike == one.alike
+    assert request(SECOND, THIRD).signature == one.signature
     assert request(SECOND, THIRD).blocks == (SECOND, THIRD)
     assert one.key != request(SECOND, THIRD).key
 
 
 def test_what_points_to_one_allocation_twice_is_another_launch():
     one = request(FIRST, SECOND)
-    assert request(FIRST, FIRST).alike != one.alike
-    assert request(FIRST, FIRST + 512).alike != request(FIRST, FIRST).alike
-    assert request(FIRST, FIRST + 512).alike == request(THIRD, THIRD + 512).alike
+    assert request(FIRST, FIRST).signature != one.signature
+    assert request(FIRST, FIRST + 512).signature != request(FIRST, FIRST).signature
+    assert request(FIRST, FIRST + 512).signature == request(THIRD, THIRD + 512).signature
 
 
 def test_a_place_in_a_line_makes_a_difference():
-    assert request(FIRST + 4, SECOND).alike != request(FIRST, SECOND).alike
+    assert request(FIRST + 4, SECOND).signature != request(FIRST, SECOND).signature
 
 
 def test_numbers_count_where_they_decide():
     one = request(FIRST, SECOND)
-    assert request(FIRST, SECOND, scale=2.0).alike == one.alike
-    assert request(FIRST, SECOND, n=6).alike != one.alike
+    assert request(FIRST, SECOND, scale=2.0).signature == one.signature
+    assert request(FIRST, SECOND, n=6).signature != one.signature

@@ -12,7 +12,7 @@ from warpwatt.run.steady import AGREEING, Steady
 
 
 def request(number: int, function: int = 1) -> Request:
-    return Request(number, function, "k", Launch(Dim3(1), Dim3(32)), b"", 0, alike=(function,))
+    return Request(number, function, "k", Launch(Dim3(1), Dim3(32)), b"", 0, signature=(function,))
 
 
 def launches(steady: Steady, times, function: int = 1):

@@ -37,7 +37,7 @@ class Context:
     after, up to :data:`TURN`; 0: they run one after the other."""
 
     unknown_factors: bool = False
-    """Whether factors of matrix products are not known: the products are taken for zeros."""
+    """Whether factors of matrix products are not known: the products are replaced by zeros."""
 
 
 TURN = 4096

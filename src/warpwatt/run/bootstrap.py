@@ -28,8 +28,6 @@ CUDA_WHEEL = "install a wheel from https://download.pytorch.org/whl/cu130; no GP
 LEFT = 64 << 20
 """Bytes that are written to push what L2 holds out of it: more than any L2 has."""
 _ATTACH_GLOBAL = 1
-VALUE = 4
-"""An annotation ``name=value`` (``native/runtime/messages.h``)."""
 
 
 class Device:
@@ -264,12 +262,12 @@ def without_cudnn(torch: Any) -> None:
 def _tell_statistics(torch: Any) -> None:
     if torch.cuda.is_initialized():
         for name in ("max_memory_allocated", "max_memory_reserved"):
-            annotate(VALUE, f"torch.cuda.{name}={getattr(torch.cuda, name)()}")
+            report(f"torch.cuda.{name}", getattr(torch.cuda, name)())
 
 
-def annotate(note: int, text: str) -> None:
-    """Tell the device something that the program says of itself."""
-    ctypes.CDLL("libwarpwatt_cuda.so").warpwatt_annotate(note, text.encode())
+def report(name: str, value: float) -> None:
+    """Report a figure to the device."""
+    ctypes.CDLL("libwarpwatt_cuda.so").warpwatt_report(f"{name}={value}".encode())
 
 
 def _moved(clock: Callable[[], Any], offset: Callable[[], int], unit: float) -> Callable[[], Any]:

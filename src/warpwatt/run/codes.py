@@ -45,7 +45,7 @@ class Type(IntEnum):
     RESET = 32
     BYE = 33
     BLOCK = 34
-    ANNOTATION = 35
+    VALUE = 35
 
 
 class HeaderFlag(IntFlag):
@@ -120,15 +120,6 @@ class CopyFlag(IntFlag):
     PAGEABLE = 2
     BY_DEVICE = 4
     NOT_MOVED = 8
-
-
-class Note(IntEnum):
-    """What a program says of itself: a region begins or ends, a moment, a line ``name=value``."""
-
-    BEGIN = 1
-    END = 2
-    MARK = 3
-    VALUE = 4
 
 
 class Resource(IntEnum):

@@ -53,13 +53,13 @@ class Request:
     stream: int
     blocks: tuple[int, ...] = ()
     """Addresses of the allocations that its parameters point into, in the order of the parameters."""
-    alike: tuple[object, ...] = ()
+    signature: tuple[object, ...] = ()
     """What it has in common with launches that differ by where their allocations lie alone."""
 
     @property
     def similar(self) -> tuple[object, ...]:
         """What it has in common with launches of its kernel and shape."""
-        return (*self.alike[:2], len(self.blocks))
+        return (*self.signature[:2], len(self.blocks))
 
     @classmethod
     def placed(
@@ -78,8 +78,8 @@ class Request:
         blocks, pointed = _pointed(record.data, allocations, deciding)
         one = launch
         shape = (one.grid, one.block, one.cluster, one.dynamic_shared, one.cooperative, one.carveout)
-        alike = (record.function, shape, pointed)
-        return cls(number, record.function, kernel, launch, record.data, record.stream, blocks, alike)
+        signature = (record.function, shape, pointed)
+        return cls(number, record.function, kernel, launch, record.data, record.stream, blocks, signature)
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -122,12 +122,12 @@ class Predictor:
 
         ``contents``: the state of what steers it; None too where that is another, or not known.
         """
-        executions = [self._executions.get((*request.alike, gpu.target)) for gpu in self.gpus]
+        executions = [self._executions.get((*request.signature, gpu.target)) for gpu in self.gpus]
         known = [one.touched for one in executions if one is not None and one.contents == contents]
         if len(known) < len(self.gpus) or contents is None:
             return None
         found = [l2.find(_footprints(touched, request)) for l2, touched in zip(self.l2, known, strict=True)]
-        one = self._known.get((*request.alike, *(_by_number(each, request) for each in found)))
+        one = self._known.get((*request.signature, *(_by_number(each, request) for each in found)))
         return replace(one.found, request=request) if one is not None and one.contents == contents else None
 
     def ran(self, predicted: Predicted) -> None:
@@ -195,7 +195,7 @@ class Predictor:
         predicted = Predicted(request, tuple(found), tuple(failures), touched=tuple(touched))
         if len(l2) == len(self.gpus):
             by_number = (_by_number(each, request) for each in l2)
-            self._known[*request.alike, *by_number] = _Known(contents, predicted)
+            self._known[*request.signature, *by_number] = _Known(contents, predicted)
         return predicted
 
     def _models(self, kernel: Kernel, execution: Execution, gpu: Gpu) -> LaunchModels:
@@ -218,7 +218,7 @@ class Predictor:
         unknown_from: str,
     ) -> Execution:
         """Return what a launch does: from memory as it is, or as it did when memory was the same."""
-        key = (*request.alike, target)
+        key = (*request.signature, target)
         if target in fresh:
             return fresh[target]
         known = self._executions.get(key)

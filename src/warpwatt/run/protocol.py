@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from warpwatt.run.codes import CopyKind, Memory, Note, Resource, Setting, Type
+from warpwatt.run.codes import CopyKind, Memory, Resource, Setting, Type
 from warpwatt.run.records import F64, I32, I64, U32, U64, F32x4, F64x2, Record, U32x3, U32x4
 
 VERSION = 1
@@ -399,11 +399,10 @@ class Block(Record):
 
 
 @dataclass(frozen=True)
-class Annotation(Record):
-    """What a program says of itself, as text."""
+class Value(Record):
+    """A figure that the program reports about itself, as text ``name=value``."""
 
-    note: Annotated[Note, "I"]
-    reserved: U32 = 0
+    reserved: U64 = 0
 
 
 @dataclass(frozen=True)
@@ -449,6 +448,6 @@ RECORDS: dict[Type, type[Record]] = {
     Type.RESET: Reset,
     Type.BYE: Bye,
     Type.BLOCK: Block,
-    Type.ANNOTATION: Annotation,
+    Type.VALUE: Value,
 }
 """The record of every type of message."""

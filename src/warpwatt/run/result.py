@@ -147,7 +147,7 @@ class RunResult:
     peak_memory: int = 0
     """Bytes of device memory that it held at most."""
     values: tuple[tuple[str, str], ...] = ()
-    """What the program said of itself, such as ``torch.cuda.max_memory_allocated``, and its value."""
+    """Figures that the program reported, such as ``torch.cuda.max_memory_allocated``, by name."""
     unneeded: int = 0
     """Launches that would have taken long and whose results nothing read."""
 

@@ -48,7 +48,7 @@ class Steady:
         seen.left = seen.agreeing // (SOON if self.times_alone else AGREEING)
 
     def _key(self, request: Request) -> tuple[object, ...]:
-        return request.similar if self.times_alone else request.alike
+        return request.similar if self.times_alone else request.signature
 
 
 def _agree(one: Predicted, other: Predicted) -> bool:

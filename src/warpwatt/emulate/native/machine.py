@@ -257,7 +257,7 @@ class Machine:
         )
 
     def _zeros(self, operation: Operation) -> int:
-        """Return how many results of a runtime function are taken for zeros; 0 where it is called."""
+        """Return how many results of a runtime function are replaced by zeros; 0 where it is called."""
         is_unknown = self.context.unknown_factors and called(operation)[0] in PRODUCTS
         return len(operation.results) if is_unknown else 0
 

@@ -72,7 +72,7 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
 def memory(result: RunResult) -> str:
     """Return how much device memory a program held at most, and how much of that PyTorch used."""
     used = dict(result.values).get(ALLOCATED)
-    own = f", {si(float(used), 'B')} of it in tensors of PyTorch" if used else ""
+    own = f", {si(float(used), 'B')} of it in tensors of PyTorch" if used and used.isdigit() else ""
     return f"{si(float(result.peak_memory), 'B')} allocated at most{own}"
 
 

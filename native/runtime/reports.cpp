@@ -1,5 +1,5 @@
-// What a program says of itself: the blocks of its own allocator, regions, moments and values. Called from
-// Python (run/bootstrap.py), not by programs.
+// What a program reports about itself: the blocks of its own allocator, and figures. Called from Python
+// (run/bootstrap.py), not by programs.
 #include <string_view>
 
 #include "runtime/call.h"
@@ -13,10 +13,8 @@ RUNTIME_API void warpwatt_block(std::uint64_t address, std::uint32_t is_given) {
     if (!client.start()) client.connection.send(message::Type::kBlock, message::Block{address, is_given, 0});
 }
 
-RUNTIME_API void warpwatt_annotate(std::uint32_t note, const char* text) {
+RUNTIME_API void warpwatt_report(const char* text) {
     Entry entry;
     Client& client = Client::get();
-    if (client.is_started())
-        client.connection.send(message::Type::kAnnotation,
-                               message::Annotation{static_cast<message::Note>(note), 0}, text);
+    if (client.is_started()) client.connection.send(message::Type::kValue, message::Value{0}, text);
 }
